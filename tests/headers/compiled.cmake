@@ -1,0 +1,30 @@
+# cmake -D INCLUDE=<dir> -D OBJECTS=<file> -P compiled.cmake
+# Says how many public headers were compiled alone; fails if one was not.
+cmake_minimum_required(VERSION 3.25)
+
+file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/faultline/*.hpp)
+file(STRINGS ${OBJECTS} objects)
+
+set(missing "")
+foreach(header IN LISTS headers)
+  set(found FALSE)
+  foreach(object IN LISTS objects)
+    string(FIND "${object}" "/${header}.cpp." at)
+    if(NOT at EQUAL -1 AND EXISTS "${object}")
+      set(found TRUE)
+      break()
+    endif()
+  endforeach()
+  if(NOT found)
+    list(APPEND missing ${header})
+  endif()
+endforeach()
+
+list(LENGTH headers total)
+list(LENGTH missing lacking)
+math(EXPR compiled "${total} - ${lacking}")
+message("${compiled} of ${total} public headers were compiled alone")
+if(missing)
+  list(JOIN missing "\n  " lines)
+  message(FATAL_ERROR "not compiled (build again):\n  ${lines}")
+endif()
