@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+/// \file
+/// What a task is about to do: the one record that the explorer, the race detector, the order graph
+/// and the trace all read.
+#include <faultline/core/units.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+namespace faultline::sim {
+
+/// Number of a task of one execution, in order of creation, from 0.
+using task_id = std::uint32_t;
+inline constexpr task_id no_task = ~task_id{0};
+
+/// Tasks an execution may have at the same time and in all.
+inline constexpr std::uint32_t tasks_max = 32;
+
+/// A set of tasks, one bit each.
+using task_set = std::uint32_t;
+[[nodiscard]] constexpr task_set only(task_id t) noexcept { return task_set{1} << t; }
+
+/// Number of an object of one execution, in order of creation, from 1; 0 is no object.
+using object_id = std::uint32_t;
+inline constexpr object_id no_object = 0;
+
+/// What the operation is called in a trace.
+enum class op : std::uint8_t {
+  start,
+  load,
+  store,
+  rmw,
+  var_read,
+  var_write,
+  copy,
+  lock,
+  try_lock,
+  unlock,
+  enqueue,
+  section,
+  wait,
+  resume,
+  wake,
+  relax,
+  spawn,
+  join,
+  io,
+  finish,
+};
+[[nodiscard]] const char* name_of(op kind) noexcept;
+
+/// How an operation touches an object. Two operations commute unless a table says otherwise (see relation()).
+enum class touch : std::uint8_t {
+  none,
+  read,
+  write,
+  acquire_shared,
+  acquire_exclusive,  ///< disabled while not grantable, never a spin
+  release_shared,
+  release_exclusive,
+  attempt_shared,
+  attempt_exclusive,  ///< a try-lock: always enabled
+  resume,             ///< goes on after a wake-up; ordered after the wake only
+};
+
+/// How two operations on one object, the earlier first, relate.
+enum class relation : std::uint8_t {
+  independent,  ///< they commute
+  ordered,      ///< dependent, but never enabled together: no other order exists (unlock, then lock)
+  racing,       ///< dependent; the other order is another execution
+};
+[[nodiscard]] relation relate(touch earlier, touch later) noexcept;
+
+/// One object an operation touches.
+struct object_touch {
+  object_id object = no_object;
+  touch how = touch::none;
+};
+
+class lock_state;
+
+/// A wish to hold a lock (specification form) or a wait for its release.
+struct request {
+  task_id task = no_task;
+  access how = access::exclusive;
+  bool may_recurse = false;  ///< LK_CANRECURSE
+  bool overtakes = false;    ///< not held back by queued writers (holds shared locks, or deadlock treatment)
+  byte_range range{};        ///< range locks only
+};
+
+/// One scheduling point: announced before it is done, done when the strategy chooses the task.
+struct operation {
+  op kind = op::start;
+  std::memory_order order = std::memory_order_seq_cst;
+  object_touch first{};
+  object_touch second{};
+  /// Whether the task may be chosen now; null: always. `context` is what it looks at.
+  bool (*ready)(const operation&) = nullptr;
+  const void* context = nullptr;
+  /// The lock waited for while not ready, with `wish`; null: an anonymous wait (wait queue, join).
+  const lock_state* lock = nullptr;
+  request wish{};
+  /// An event that this one can only follow (the wake of a resume), by its number; ~0u: none.
+  std::uint32_t follows = ~std::uint32_t{0};
+  /// The word a kernel would show for the wait ("vnode", "range", "vmpfw").
+  const char* wait_name = "";
+};
+
+}  // namespace faultline::sim

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+/// \file
+/// One execution of a program under test, seen from inside: what the simulated substrate calls.
+///
+/// Everything that makes a run non-deterministic goes through here. A world belongs to one host thread; its tasks are
+/// fibers on that thread. Outside an execution there is no current world, and simulated objects cannot be made.
+#include <faultline/core/step.hpp>
+#include <faultline/core/units.hpp>
+#include <faultline/sim/lock_state.hpp>
+#include <faultline/sim/operation.hpp>
+
+#include <boost/assert/source_location.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace faultline::sim {
+
+/// Set-up (unscheduled) -> tasks (scheduled) -> check (unscheduled; runs after a defect too).
+enum class phase : std::uint8_t { set_up, tasks, check };
+
+/// A queue of sleeping tasks. Changed by `world` only.
+struct wait_queue_state {
+  struct waiter {
+    task_id task = no_task;
+    bool signalled = false;
+    std::uint32_t wake_event = ~0U;
+  };
+  object_id id = no_object;
+  const char* name = "";
+  std::pmr::vector<waiter*> waiters;  ///< oldest first; each lies on its task's stack
+
+  explicit wait_queue_state(const char* wait_name);
+  wait_queue_state(const wait_queue_state&) = delete;
+  wait_queue_state& operator=(const wait_queue_state&) = delete;
+  ~wait_queue_state();
+};
+
+class world {
+ public:
+  /// The world of this host thread, or null outside an execution.
+  [[nodiscard]] static world* current() noexcept { return current_; }
+  /// The same; outside an execution it ends the program with a message ("simulated object outside an execution").
+  [[nodiscard]] static world& here() noexcept { return current_ != nullptr ? *current_ : none(); }
+
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+
+  // --- memory and objects -----------------------------------------------------------------------------------------
+
+  /// The execution's arena. Never reuses memory within an execution, so that a use after free can be told.
+  [[nodiscard]] std::pmr::memory_resource& memory() noexcept { return *memory_; }
+
+  /// Gives an object of the model its number. `name` must live as long as the execution (see keep()).
+  object_id enroll(const void* where, const char* kind, const char* name);
+  /// From now on each access to the object is a use after free.
+  void retire(object_id id, const void* where) noexcept;
+  void rename(object_id id, std::string_view name);
+  /// The object lies in the cache line of `with` (in the native twin).
+  void same_line(object_id id, object_id with);
+  /// Copies text into the arena. The result ends with a null byte.
+  [[nodiscard]] const char* keep(std::string_view text);
+
+  // --- accesses ---------------------------------------------------------------------------------------------------
+
+  void atomic_load(object_id id, const void* where, std::memory_order order);
+  void atomic_store(object_id id, const void* where, std::memory_order order);
+  void atomic_rmw(object_id id, const void* where, std::memory_order order);
+  void plain_read(object_id id, const void* where);
+  void plain_write(object_id id, const void* where);
+  /// User bytes: one operation that reads `from` and writes `to` (either may be no_object). May race.
+  void racy_copy(object_id from, object_id to);
+
+  // --- locks in specification form --------------------------------------------------------------------------------
+
+  /// May sleep. Announces the request first where the lock's rule makes queued requests visible.
+  void acquire(lock_state& lock, const request& wish);
+  /// Never sleeps. Inside a section it is part of the section.
+  [[nodiscard]] bool try_acquire(lock_state& lock, const request& wish);
+  void release(lock_state& lock);
+  /// A try whose failure leads to a blocking acquire after `released_first` were given back: the order graph learns the
+  /// edges of that acquire even in executions in which the try succeeds.
+  void might_acquire(const lock_state& lock, const request& wish,
+                     std::span<const lock_state* const> released_first);
+  /// Sleeps until `wish` could be granted, without taking it (vm_page_sleep_if_busy). `guard` is the interlock whose
+  /// sections change the lock's state.
+  void wait_grantable(const lock_state& lock, const request& wish, const lock_state& guard,
+                      const char* wait_name);
+
+  /// A short critical section under a leaf lock. Nothing in it may sleep or touch another visible object.
+  /// Coarse: one operation. Fine: lock, the accesses, unlock.
+  void enter_section(lock_state& interlock, access how);
+  void leave_section(lock_state& interlock, access how);
+
+  // --- wait queues ------------------------------------------------------------------------------------------------
+
+  /// Gives `mutex` back and sleeps, in one step; takes it again after a wake-up.
+  void wait(wait_queue_state& queue, lock_state& mutex, const request& wish);
+  /// Wakes the oldest `most` sleepers.
+  void wake(wait_queue_state& queue, std::size_t most);
+
+  // --- tasks ------------------------------------------------------------------------------------------------------
+
+  template <std::invocable F>
+  task_id spawn(std::string_view name, F&& body, bool daemon = false) {
+    using stored = std::decay_t<F>;
+    void* place = memory().allocate(sizeof(stored), alignof(stored));
+    auto* kept = ::new (place) stored(std::forward<F>(body));
+    return spawn_raw(
+        keep(name), [](void* f) { (*static_cast<stored*>(f))(); }, kept, daemon);
+  }
+  void join(task_id task);
+  [[nodiscard]] task_id self() const noexcept { return running_; }
+  [[nodiscard]] const char* task_name(task_id t) const noexcept;
+  [[nodiscard]] std::uint32_t task_count() const noexcept;
+  [[nodiscard]] bool finished(task_id t) const noexcept;
+  /// A spin loop's hint: goes on when something that the task read since its last hint was written, and when the other
+  /// tasks that could run have run.
+  void relax();
+  /// Something was achieved. Rounds of relax() by all tasks without this are a livelock.
+  void progress() noexcept;
+  /// The device finished a request: a scheduling point that nothing depends on.
+  void io(const char* what);
+
+  void push_frame(const char* function, const char* object) noexcept;
+  void pop_frame() noexcept;
+  [[nodiscard]] bool frame_active(std::string_view function) const noexcept;
+
+  // --- steps, checks, observations --------------------------------------------------------------------------------
+
+  /// False where `s` is left out in this run. Records that the execution came by.
+  [[nodiscard]] bool keeps(const step& s) noexcept;
+  /// Ends the execution with the verdict `violation`. Does not return inside a task.
+  void fail(std::string_view what);
+  void check(bool holds, std::string_view what, boost::source_location at = BOOST_CURRENT_LOCATION) {
+    if (!holds) [[unlikely]]
+      fail_at(what, at);
+  }
+  /// What the scenario saw. The same name again replaces the value.
+  void observe(std::string_view name, std::string_view value);
+  void observe(std::string_view name, std::int64_t value);
+
+  /// Number of the present step: scheduling points passed by the execution.
+  [[nodiscard]] std::uint32_t now() const noexcept;
+  /// The next of the execution's own random numbers; the same in a replay.
+  [[nodiscard]] std::uint64_t random() noexcept;
+  [[nodiscard]] phase current_phase() const noexcept { return phase_; }
+
+ protected:
+  world() = default;
+  ~world() = default;
+
+  static thread_local world* current_;
+  std::pmr::memory_resource* memory_ = nullptr;
+  task_id running_ = no_task;
+  phase phase_ = phase::set_up;
+
+ private:
+  [[noreturn]] static world& none() noexcept;
+  void fail_at(std::string_view what, const boost::source_location& at);
+  task_id spawn_raw(const char* name, void (*run)(void*), void* body, bool daemon);
+  [[nodiscard]] class engine& self_engine() noexcept;
+  [[nodiscard]] const class engine& self_engine() const noexcept;
+};
+
+/// Marks a call for reports while it lives.
+class frame {
+ public:
+  explicit frame(world& w, const char* function, const char* object = "") noexcept : world_(w) {
+    world_.push_frame(function, object);
+  }
+  frame(const frame&) = delete;
+  frame& operator=(const frame&) = delete;
+  ~frame() { world_.pop_frame(); }
+
+ private:
+  world& world_;
+};
+
+}  // namespace faultline::sim

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+/// \file
+/// The exhaustive strategy: stateless search with source-DPOR and sleep sets, or bounded in preemptions.
+///
+/// Source-DPOR after Abdulla, Aronis, Jonsson, Sagonas (POPL 2014): one execution for each class of executions that
+/// differ only in the order of independent operations, some classes twice ("blocked" runs, cut short by sleep sets).
+/// With a bound on preemptions it is BPOR (Coons, Musuvathi, McKinley, OOPSLA 2013): conservative backtracking points,
+/// no sleep sets, since cutting the unbounded search at the bound would lose executions within it.
+#include "clock.hpp"
+
+#include <faultline/sim/strategy.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace faultline::sim {
+
+class exhaustive_strategy final : public strategy {
+ public:
+  explicit exhaustive_strategy(std::optional<std::uint32_t> preemptions) : bound_(preemptions) {}
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "exhaustive"; }
+  void begin(std::uint64_t execution) override;
+  [[nodiscard]] task_id choose(const choice_point& at) override;
+  void executed(const choice_point& at, task_id t) override;
+  void spawned(task_id child, task_id parent) override;
+  [[nodiscard]] bool end(const execution_end& how) override;
+  [[nodiscard]] bool covered_all() const noexcept override { return covered_; }
+  /// The program behaved differently in the same schedule; empty if not.
+  [[nodiscard]] const std::string& nondeterminism() const noexcept { return nondeterminism_; }
+
+ private:
+  using index = std::uint32_t;
+  static constexpr index none = ~index{0};
+
+  /// The state before a step, and what was tried there.
+  struct node {
+    task_set enabled = 0;
+    task_set backtrack = 0;  ///< to be tried, the tried ones included
+    task_set done = 0;       ///< tried before the present choice
+    task_set sleep = 0;      ///< on entry: an equivalent execution was seen
+    task_id chosen = no_task;
+    std::uint32_t preemptions = 0;  ///< before this step
+  };
+  struct event {
+    task_id task = no_task;
+    std::uint32_t number = 0;  ///< among its task's events, from 1
+    object_touch first, second;
+    index follows = none;
+    vector_clock clock;  ///< own number included
+  };
+  struct visit {
+    index at;
+    touch how;
+  };
+
+  [[nodiscard]] bool happens_before(index e, const vector_clock& clock) const noexcept {
+    return clock[events_[e].task] >= events_[e].number;
+  }
+  [[nodiscard]] vector_clock before(task_id t) const;
+  [[nodiscard]] static bool dependent(const operation& a, const operation& b) noexcept;
+  [[nodiscard]] static bool dependent(const event& a, const operation& b) noexcept;
+  void find_races(task_id t, const operation& o, index end);
+  void race(index j, task_id t, const operation& o, const vector_clock& prior, index end);
+  void race_bounded(index j, task_id t);
+  [[nodiscard]] bool within_bound(const node& n, index at, task_id t) const noexcept;
+  [[nodiscard]] std::uint32_t cost(const node& n, index at, task_id t) const noexcept;
+  [[nodiscard]] static task_id preferred(task_set candidates, const choice_point& at);
+  void forget_from(index at);
+
+  std::optional<std::uint32_t> bound_;
+  std::vector<node> nodes_;
+  std::vector<event> events_;
+  index kept_ = 0;                          ///< events below it are those of the execution before
+  std::vector<std::vector<visit>> visits_;  ///< by object, oldest first
+  std::vector<std::vector<index>> by_task_;
+  std::vector<index> origin_;  ///< by task: the event that spawned it
+  std::uint32_t tasks_ = 0;
+  task_set daemons_ = 0;
+  index now_ = 0;  ///< steps of the present execution
+  task_set next_sleep_ = 0;
+  bool covered_ = false;
+  std::string nondeterminism_;
+};
+
+}  // namespace faultline::sim

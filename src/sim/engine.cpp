@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "engine.hpp"
+
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+namespace faultline::sim {
+
+thread_local world* world::current_ = nullptr;
+
+namespace {
+constexpr std::size_t arena_bytes = std::size_t{1} << 20U;
+}
+
+world& world::none() noexcept {
+  std::fputs("faultline: simulated object outside an execution\n", stderr);
+  std::abort();
+}
+
+engine& world::self_engine() noexcept { return static_cast<engine&>(*this); }
+const engine& world::self_engine() const noexcept { return static_cast<const engine&>(*this); }
+
+engine::engine(const options& how, const program& p)
+    : how_(how),
+      program_(p),
+      arena_buffer_(std::make_unique<std::byte[]>(arena_bytes)),
+      arena_(arena_buffer_.get(), arena_bytes) {
+  memory_ = &arena_;
+  objects_.resize(64);
+  pending_.resize(tasks_max);
+  for (const step* s : how.omit) steps_seen_.push_back({s, true, false});
+}
+
+engine::~engine() = default;
+
+void engine::reset() {
+  arena_.release();
+  object_count_ = 1;
+  task_count_ = 0;
+  daemons_ = unfinished_ = relaxed_ = idle_ran_ = 0;
+  rounds_ = idle_rounds_ = 0;
+  choices_.clear();
+  step_ = 0;
+  hash_ = 0x9e3779b97f4a7c15U;
+  random_ = 1;
+  last_ = no_task;
+  running_ = no_task;
+  prologue_return_ = nullptr;
+  ending_ = false;
+  outcome_ = {};
+  waits_.clear();
+  cycle_objects_.clear();
+  running_names_.clear();
+  observed_.clear();
+  for (auto& s : steps_seen_) s.seen = false;
+  phase_ = phase::set_up;
+}
+
+bool engine::run(strategy& s) {
+  struct restore {
+    world* outer;
+    ~restore() { current_ = outer; }
+  } const guard{current_};
+  current_ = this;
+  strategy_ = &s;
+  reset();
+  s.begin(execution_++);
+
+  execution e(*this);
+  task_table_ = enroll(&task_table_, "tasks", "");
+  program_(e);
+  start_tasks();
+  if (!ending_) dispatch(host_);  // returns when the execution has ended
+
+  running_ = no_task;
+  phase_ = phase::check;
+  if (!outcome_.pruned && !outcome_.truncated) e.run_check();
+
+  execution_end how{.unfinished = unfinished_,
+                    .pending = {pending_.data(), task_count_},
+                    .defect = outcome_.verdict != verdict::clean,
+                    .truncated = outcome_.truncated,
+                    .pruned = outcome_.pruned};
+  return s.end(how);
+}
+
+void engine::start_tasks() {
+  phase_ = phase::tasks;
+  for (task_id t = 0; t < task_count_ && !ending_; ++t) prologue(t, host_);
+  if (!ending_ && (unfinished_ & ~daemons_) == 0) ending_ = true;
+}
+
+/// Runs a new task up to its first operation, which it announces.
+void engine::prologue(task_id t, sim::fiber& from) {
+  const task_id before = running_;
+  auto* const outer = prologue_return_;
+  prologue_return_ = &from;
+  running_ = t;
+  sim::fiber::transfer(from, tasks_[t]->fiber);
+  running_ = before;
+  prologue_return_ = outer;
+}
+
+task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool daemon) {
+  auto& e = self_engine();
+  if (phase_ == phase::check) throw set_up_error("a task was spawned by a check");
+  if (phase_ == phase::tasks) {
+    e.at({.kind = op::spawn, .first = {e.task_table_, touch::write}});
+  }
+  if (e.task_count_ == tasks_max) {
+    if (phase_ == phase::set_up) throw set_up_error(fmt::format("more than {} tasks", tasks_max));
+    fail(fmt::format("more than {} tasks", tasks_max));
+  }
+  const task_id id = e.task_count_++;
+  if (id == e.tasks_.size()) {
+    e.tasks_.push_back(std::make_unique<engine::task>());
+    e.tasks_.back()->reads.reserve(16);
+    e.tasks_.back()->holds.reserve(16);
+  }
+  auto& t = *e.tasks_[id];
+  t.name = name;
+  t.run = run;
+  t.body = body;
+  t.owner = &e;
+  t.daemon = daemon;
+  t.finished = false;
+  t.sections = 0;
+  t.last_step = ~0U;
+  t.clock.clear(tasks_max);
+  t.chain.depth = 0;
+  t.reads.clear();
+  t.waits_for_turns = 0;
+  t.holds.clear();
+  if (daemon) e.daemons_ |= only(id);
+  e.unfinished_ |= only(id);
+  t.fiber.start(&engine::task_main, &t);
+  if (phase_ == phase::tasks) {
+    auto& parent = *e.tasks_[running_];
+    t.clock.assign(parent.clock, tasks_max);
+    ++parent.clock[running_];
+    t.clock[id] = 1;
+    e.strategy_->spawned(id, running_);
+    e.prologue(id, parent.fiber);
+    if (e.ending_) e.leave_task();
+  } else {
+    t.clock[id] = 1;
+    e.strategy_->spawned(id, no_task);
+  }
+  return id;
+}
+
+void engine::task_main(void* self) {
+  auto& t = *static_cast<task*>(self);
+  auto& e = *t.owner;
+  std::string escaped;
+  try {
+    t.run(t.body);
+  } catch (const std::exception& error) {
+    escaped = fmt::format("exception left task {}: {}", t.name, error.what());
+  } catch (...) {
+    escaped = fmt::format("exception left task {}", t.name);
+  }
+  if (!escaped.empty()) e.fail(escaped);
+  e.task_done();
+}
+
+void engine::task_done() {
+  auto& t = *tasks_[running_];
+  if (!t.holds.empty()) {
+    fail(fmt::format("task {} ended and still holds {}", t.name, label(t.holds.back()->owner_id())));
+  }
+  t.finished = true;
+  unfinished_ &= ~only(running_);
+  relaxed_ = 0;
+  rounds_ = 0;
+  if (prologue_return_ != nullptr) {
+    sim::fiber::transfer(t.fiber, *prologue_return_);
+  } else if ((unfinished_ & ~daemons_) == 0) {
+    leave_task();
+  } else {
+    dispatch(t.fiber);
+  }
+  std::abort();  // a finished task is never chosen
+}
+
+void engine::leave_task() {
+  ending_ = true;
+  sim::fiber& back = prologue_return_ != nullptr ? *prologue_return_ : host_;
+  sim::fiber::transfer(tasks_[running_]->fiber, back);
+  std::abort();  // an ended execution is never gone on with
+}
+
+void engine::section_guard(const operation& o) {
+  fail(fmt::format("{} of {} inside a section", name_of(o.kind), label(o.first.object)));
+}
+
+/// The hook: announces what the running task is about to do, and returns when it is the task's turn to do it.
+void engine::at(const operation& o) {
+  if (phase_ != phase::tasks) {
+    if (o.ready != nullptr && !o.ready(o)) {
+      if (phase_ == phase::check) throw set_up_error("a check would sleep");
+      throw set_up_error(fmt::format("set-up would sleep for ever ({})", name_of(o.kind)));
+    }
+    return;
+  }
+  auto& t = *tasks_[running_];
+  if (t.sections != 0 && o.kind != op::var_read && o.kind != op::var_write && o.kind != op::unlock)
+    section_guard(o);
+  t.pending = o;
+  pending_[running_] = o;
+  if (o.lock != nullptr && !o.ready(o) && find_cycle(running_)) leave_task();
+  if (prologue_return_ != nullptr) {
+    sim::fiber::transfer(t.fiber, *prologue_return_);
+  } else {
+    dispatch(t.fiber);
+  }
+}
+
+bool engine::ready(task_id t) const {
+  const auto& o = tasks_[t]->pending;
+  return o.ready == nullptr || o.ready(o);
+}
+
+task_set engine::enabled() const {
+  task_set set = 0;
+  for (task_set rest = unfinished_; rest != 0; rest &= rest - 1) {
+    const auto t = static_cast<task_id>(std::countr_zero(rest));
+    if (ready(t)) set |= only(t);
+  }
+  // A task that gave way stays back until the others that could run have run.
+  task_set held_back = 0;
+  for (task_set rest = set; rest != 0; rest &= rest - 1) {
+    const auto t = static_cast<task_id>(std::countr_zero(rest));
+    if ((tasks_[t]->waits_for_turns & set) != 0) held_back |= only(t);
+  }
+  return held_back == set ? set : set & ~held_back;
+}
+
+/// Lets the strategy choose, and goes on with the chosen task. Returns to a task when it is chosen, to the host when
+/// the execution has ended.
+void engine::dispatch(sim::fiber& from) {
+  const task_set ready_now = enabled();
+  const bool bounded = step_ >= how_.steps_per_execution;
+  task_id chosen = no_task;
+  if (ready_now == 0) {
+    end_stuck();
+  } else if (bounded) {
+    outcome_.truncated = true;
+  } else if ((ready_now & ~daemons_) == 0 && idle_rounds_ > how_.livelock_rounds) {
+    end_stuck();
+  } else {
+    const choice_point cp{.step = step_,
+                          .enabled = ready_now,
+                          .daemons = daemons_,
+                          .last = last_,
+                          .pending = {pending_.data(), task_count_}};
+    chosen = strategy_->choose(cp);
+    if (chosen == no_task) {
+      outcome_.pruned = true;
+    } else {
+      record_step(chosen, cp);
+      if (rounds_ >= how_.livelock_rounds) {
+        defect(verdict::livelock, fmt::format("no progress in {} rounds of all tasks", rounds_));
+        chosen = no_task;
+      }
+    }
+  }
+  if (chosen == no_task) {
+    ending_ = true;
+    if (&from != &host_) sim::fiber::transfer(from, host_);
+    return;
+  }
+  running_ = chosen;
+  auto& to = tasks_[chosen]->fiber;
+  if (&to != &from) sim::fiber::transfer(from, to);
+}
+
+void engine::record_step(task_id t, const choice_point& cp) {
+  auto& me = *tasks_[t];
+  auto& o = pending_[t];
+  if (o.kind == op::lock && o.lock->rule().announces(o.wish)) {
+    o.follows = o.lock->last_grant_event_;  // the queue lets nobody past who is ahead
+  } else if (o.kind == op::resume) {
+    o.follows = static_cast<const wait_queue_state::waiter*>(o.context)->wake_event;
+  } else if (o.kind == op::join) {
+    o.follows = static_cast<const task*>(o.context)->last_step;
+  }
+  strategy_->executed(cp, t);
+  if (how_.on_event) narrate(t);
+  hash_ = (hash_ ^ ((std::uint64_t{t} << 56U) | (std::uint64_t{static_cast<std::uint8_t>(o.kind)} << 48U) |
+                    (std::uint64_t{o.first.object} << 24U) | o.second.object)) *
+          0xff51afd7ed558ccdU;
+  hash_ ^= hash_ >> 32U;
+  choices_.push_back(t);
+  me.last_step = step_;
+  last_ = t;
+  ++step_;
+  for (task_set rest = unfinished_; rest != 0; rest &= rest - 1) {
+    tasks_[static_cast<task_id>(std::countr_zero(rest))]->waits_for_turns &= ~only(t);
+  }
+  if (o.kind == op::relax) {
+    me.waits_for_turns = 0;
+    relaxed_ |= only(t);
+    // A full round: each task that could have achieved something asked for patience instead.
+    const task_set active = cp.enabled & ~daemons_;
+    if ((active & ~relaxed_) == 0) {
+      ++rounds_;
+      relaxed_ = 0;
+    }
+  }
+  // Rounds of daemons alone, while every other task sleeps: nobody is left who would wake them, unless a daemon does.
+  if ((cp.enabled & ~daemons_) != 0) {
+    idle_rounds_ = 0;
+    idle_ran_ = 0;
+  } else {
+    idle_ran_ |= only(t);
+    if ((cp.enabled & ~idle_ran_) == 0) {
+      ++idle_rounds_;
+      idle_ran_ = 0;
+    }
+  }
+}
+
+void engine::narrate(task_id t) {
+  const auto& o = pending_[t];
+  trace_event e{.execution = execution_,
+                .step = step_,
+                .task = tasks_[t]->name,
+                .what = name_of(o.kind),
+                .chain = lines(tasks_[t]->chain)};
+  const bool own_queue =
+      o.lock != nullptr || o.kind == op::try_lock || o.kind == op::unlock;  // of the same lock
+  if (o.first.object != no_object && o.first.how != touch::none) e.what += " " + label(o.first.object);
+  if (o.second.object != no_object && o.second.how != touch::none && !own_queue)
+    e.what += " " + label(o.second.object);
+  if (o.kind == op::lock || o.kind == op::try_lock || o.kind == op::enqueue) {
+    e.what += o.wish.how == access::shared ? " shared" : " exclusive";
+  } else if (o.wait_name[0] != '\0') {
+    e.what += fmt::format(" \"{}\"", o.wait_name);
+  }
+  how_.on_event(e);
+}
+
+void world::join(task_id task) {
+  auto& e = self_engine();
+  const auto* target = e.tasks_[task].get();
+  e.at({.kind = op::join,
+        .ready = [](const operation& o) { return static_cast<const engine::task*>(o.context)->finished; },
+        .context = target,
+        .wait_name = "join"});
+  if (phase_ == phase::tasks) e.tasks_[running_]->clock.join(target->clock, e.task_count_);
+}
+
+void world::relax() {
+  auto& e = self_engine();
+  if (phase_ != phase::tasks) return;
+  auto& t = *e.tasks_[running_];
+  t.waits_for_turns = e.enabled() & ~only(running_);
+  e.at({.kind = op::relax,
+        .ready =
+            [](const operation& o) {
+              const auto& me = *static_cast<const engine::task*>(o.context);
+              if (me.reads.empty()) return true;
+              for (const auto& mark : me.reads) {
+                if (me.owner->objects_[mark.object].version != mark.version) return true;
+              }
+              return false;
+            },
+        .context = &t,
+        .wait_name = "spin"});
+  t.reads.clear();
+}
+
+void world::progress() noexcept {
+  auto& e = self_engine();
+  e.rounds_ = 0;
+  e.relaxed_ = 0;
+  e.idle_rounds_ = 0;
+}
+
+void world::io(const char* what) {
+  auto& e = self_engine();
+  e.at({.kind = op::io, .wait_name = what});
+}
+
+const char* world::task_name(task_id t) const noexcept { return self_engine().tasks_[t]->name; }
+std::uint32_t world::task_count() const noexcept { return self_engine().task_count_; }
+bool world::finished(task_id t) const noexcept { return self_engine().tasks_[t]->finished; }
+std::uint32_t world::now() const noexcept { return self_engine().step_; }
+
+std::uint64_t world::random() noexcept {
+  // splitmix64: the same on every compiler
+  auto z = (self_engine().random_ += 0x9e3779b97f4a7c15U);
+  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+  return z ^ (z >> 31U);
+}
+
+void world::push_frame(const char* function, const char* object) noexcept {
+  if (running_ == no_task) return;
+  auto& chain = self_engine().tasks_[running_]->chain;
+  if (chain.depth < call_chain::depth_max) chain.frames[chain.depth] = {function, object};
+  ++chain.depth;
+}
+
+void world::pop_frame() noexcept {
+  if (running_ != no_task) --self_engine().tasks_[running_]->chain.depth;
+}
+
+bool world::frame_active(std::string_view function) const noexcept {
+  if (running_ == no_task) return false;
+  const auto& chain = self_engine().tasks_[running_]->chain;
+  for (std::uint32_t i = 0; i < chain.depth && i < call_chain::depth_max; ++i) {
+    if (function == chain.frames[i].function) return true;
+  }
+  return false;
+}
+
+bool world::keeps(const step& s) noexcept {
+  auto& seen = self_engine().steps_seen_;
+  for (auto& known : seen) {
+    if (known.which == &s) {
+      known.seen = true;
+      return !known.omitted;
+    }
+  }
+  seen.push_back({&s, false, true});
+  return true;
+}
+
+}  // namespace faultline::sim

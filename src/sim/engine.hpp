@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+/// \file
+/// One search: runs executions of a program, one after the other, on the calling host thread.
+#include "clock.hpp"
+#include "fiber.hpp"
+#include "order_graph.hpp"
+
+#include <faultline/sim/explore.hpp>
+
+#include <array>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace faultline::sim {
+
+class engine final : public world {
+ public:
+  engine(const options& how, const program& p);
+  ~engine();
+
+  /// Runs one execution under `s`. \returns whether `s` wants another one
+  bool run(strategy& s);
+
+  /// What the last execution came to.
+  struct outcome {
+    sim::verdict verdict = sim::verdict::clean;
+    std::string message;
+    bool truncated = false;
+    bool pruned = false;
+    std::vector<task_id> cycle;
+    std::string race_key;  ///< where the race is, without step numbers
+  };
+  [[nodiscard]] const outcome& last() const noexcept { return outcome_; }
+  [[nodiscard]] std::uint32_t steps() const noexcept { return step_; }
+  [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
+  [[nodiscard]] std::string schedule() const;
+  [[nodiscard]] std::string observations_line() const;
+  /// Fills in the parts of a report that describe the last execution.
+  void describe(report& r) const;
+  /// Adds the steps that the last execution reached or skipped.
+  void add_steps(std::set<std::string>& reached, std::set<std::string>& skipped) const;
+  [[nodiscard]] const order_graph& order() const noexcept { return order_; }
+
+ private:
+  friend class world;
+
+  struct object {
+    const void* where = nullptr;
+    const char* kind = "";
+    const char* name = "";
+    std::uint32_t version = 0;       ///< counts writes, for relax()
+    std::uint32_t line = 0;          ///< cache line in the native twin
+    std::uint32_t graph_node = ~0U;  ///< interned lazily
+    task_id writer = no_task;        ///< plain data: last write
+    std::uint32_t writer_clock = 0;
+    std::uint32_t writer_step = 0;
+    bool alive = false;
+    vector_clock clock;    ///< atomics, locks: what acquiring it brings; plain data: reads
+    vector_clock touched;  ///< by task: its clock at its last access
+  };
+
+  struct read_mark {
+    object_id object;
+    std::uint32_t version;
+  };
+
+  struct task {
+    const char* name = "";
+    void (*run)(void*) = nullptr;
+    void* body = nullptr;
+    engine* owner = nullptr;
+    bool daemon = false;
+    bool finished = false;
+    std::uint32_t sections = 0;     ///< depth; > 0: no scheduling point
+    std::uint32_t last_step = ~0U;  ///< of its latest operation
+    operation pending{};
+    vector_clock clock;
+    call_chain chain{};
+    std::vector<read_mark> reads;  ///< since the last relax()
+    task_set waits_for_turns = 0;  ///< after a relax(): tasks that must run first
+    std::vector<lock_state*> holds;
+    sim::fiber fiber;
+  };
+
+  // engine.cpp: the life of an execution
+  void reset();
+  void finish_execution(bool run_check);
+  void start_tasks();
+  void prologue(task_id t, sim::fiber& from);
+  static void task_main(void* self);
+  void task_done();
+  void at(const operation& o);
+  void section_guard(const operation& o);
+  void dispatch(sim::fiber& from);
+  [[nodiscard]] task_set enabled() const;
+  [[nodiscard]] bool ready(task_id t) const;
+  [[noreturn]] void leave_task();
+  void end_stuck();
+  void record_step(task_id t, const choice_point& cp);
+  void narrate(task_id t);
+
+  // engine_objects.cpp: accesses, locks, queues
+  object& alive(object_id id, const void* where);
+  [[nodiscard]] std::string label(object_id id) const;
+  [[nodiscard]] order_graph::node graph_node(const lock_state& l);
+  void note_read(object_id id);
+  void race(const object& o, const char* what, task_id other, const char* other_what,
+            std::uint32_t other_step);
+  void grant(lock_state& lock, const request& wish);
+  void learn_order(const lock_state& lock, bool blocking, std::span<const lock_state* const> released_first);
+  void acquire_clock(const lock_state& lock, access how);
+  void release_clock(const lock_state& lock, access how);
+  [[nodiscard]] static bool lock_ready(const operation& o);
+
+  // engine_report.cpp: wait-for graph and descriptions
+  [[nodiscard]] task_set blockers(task_id t) const;
+  bool find_cycle(task_id start);
+  void defect(sim::verdict v, std::string message);
+  [[nodiscard]] wait_record describe_wait(task_id t) const;
+
+  const options& how_;
+  const program& program_;
+  std::unique_ptr<std::byte[]> arena_buffer_;
+  std::pmr::monotonic_buffer_resource arena_;
+  order_graph order_;
+  std::vector<order_graph::held> order_scratch_;
+
+  strategy* strategy_ = nullptr;
+  std::uint64_t execution_ = 0;
+  std::vector<object> objects_;  ///< 0 is no object
+  std::uint32_t object_count_ = 0;
+  std::vector<std::unique_ptr<task>> tasks_;
+  std::uint32_t task_count_ = 0;
+  task_set daemons_ = 0;
+  task_set unfinished_ = 0;
+  task_set relaxed_ = 0;  ///< since the last progress mark or full round
+  std::uint32_t rounds_ = 0;
+  std::uint32_t idle_rounds_ = 0;  ///< rounds of daemons alone
+  task_set idle_ran_ = 0;
+  std::vector<operation> pending_;  ///< by task, for the strategy
+  std::vector<task_id> choices_;
+  std::uint32_t step_ = 0;
+  std::uint64_t hash_ = 0;
+  std::uint64_t random_ = 0;
+  task_id last_ = no_task;
+  object_id task_table_ = no_object;
+  sim::fiber host_;
+  sim::fiber* prologue_return_ = nullptr;
+  bool ending_ = false;
+  outcome outcome_;
+  std::vector<wait_record> waits_;
+  std::vector<std::string> cycle_objects_;
+  std::vector<std::string> running_names_;
+  std::vector<std::pair<std::string, std::string>> observed_;
+  struct step_seen {
+    const step* which;
+    bool omitted;
+    bool seen;  ///< in this execution
+  };
+  std::vector<step_seen> steps_seen_;
+};
+
+/// Choices as text: "0*3.1*2.0", run-length coded task numbers.
+[[nodiscard]] std::string encode(const std::vector<task_id>& choices);
+/// \errors throws std::invalid_argument with the offending part
+[[nodiscard]] std::vector<task_id> decode(std::string_view text);
+
+}  // namespace faultline::sim

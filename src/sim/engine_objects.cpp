@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a task does at its scheduling points: accesses to objects, locks, wait queues; and what they order.
+#include "engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace faultline::sim {
+
+namespace {
+
+constexpr bool acquires(std::memory_order o) {
+  return o == std::memory_order_acquire || o == std::memory_order_consume || o == std::memory_order_acq_rel ||
+         o == std::memory_order_seq_cst;
+}
+constexpr bool releases(std::memory_order o) {
+  return o == std::memory_order_release || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst;
+}
+constexpr touch acquire_touch(access how) {
+  return how == access::shared ? touch::acquire_shared : touch::acquire_exclusive;
+}
+constexpr touch release_touch(access how) {
+  return how == access::shared ? touch::release_shared : touch::release_exclusive;
+}
+
+}  // namespace
+
+// --- objects ----------------------------------------------------------------------------------------------------------
+
+object_id world::enroll(const void* where, const char* kind, const char* name) {
+  auto& e = self_engine();
+  const object_id id = e.object_count_++;
+  if (id == e.objects_.size()) e.objects_.resize(e.objects_.size() * 2);
+  auto& o = e.objects_[id];
+  o.where = where;
+  o.kind = kind;
+  o.name = name;
+  o.version = 0;
+  o.line = id;
+  o.graph_node = ~0U;
+  o.writer = no_task;
+  o.alive = true;
+  o.clock.clear(tasks_max);
+  o.touched.clear(tasks_max);
+  return id;
+}
+
+/// The end of an object's life is an access that everything before must be ordered before: told by happens-before, so
+/// that no particular schedule is needed to see a use after free coming.
+void world::retire(object_id id, const void* where) noexcept {
+  auto& e = self_engine();
+  if (id >= e.object_count_ || e.objects_[id].where != where) return;
+  auto& o = e.objects_[id];
+  o.alive = false;
+  if (phase_ != phase::tasks) return;
+  const auto& mine = e.tasks_[running_]->clock;
+  for (task_id t = 0; t < e.task_count_; ++t) {
+    if (o.touched[t] > mine[t]) {
+      fail(fmt::format("use after free of {}: {} frees it, and an access by {} is not ordered before that",
+                       e.label(id), e.tasks_[running_]->name, e.tasks_[t]->name));
+    }
+  }
+}
+
+void world::rename(object_id id, std::string_view name) { self_engine().objects_[id].name = keep(name); }
+
+void world::same_line(object_id id, object_id with) {
+  auto& e = self_engine();
+  e.objects_[id].line = e.objects_[with].line;
+}
+
+const char* world::keep(std::string_view text) {
+  auto* copy = static_cast<char*>(memory().allocate(text.size() + 1, 1));
+  std::memcpy(copy, text.data(), text.size());
+  copy[text.size()] = '\0';
+  return copy;
+}
+
+engine::object& engine::alive(object_id id, const void* where) {
+  if (id == no_object || id >= object_count_ || objects_[id].where != where) {
+    fail("access to an object that is not (or no longer) one of this execution");
+    return objects_[no_object];
+  }
+  auto& o = objects_[id];
+  if (!o.alive) fail(fmt::format("use after free of {}", label(id)));
+  if (phase_ == phase::tasks) o.touched[running_] = tasks_[running_]->clock[running_];
+  return o;
+}
+
+/// "vnode:f0"; objects without a name of their own get a number: "atomic#3".
+std::string engine::label(object_id id) const {
+  const auto& o = objects_[id];
+  return o.name[0] != '\0' ? fmt::format("{}:{}", o.kind, o.name) : fmt::format("{}#{}", o.kind, id);
+}
+
+void engine::note_read(object_id id) {
+  auto& reads = tasks_[running_]->reads;
+  const read_mark mark{id, objects_[id].version};
+  for (auto& r : reads) {
+    if (r.object == id) {
+      r = mark;
+      return;
+    }
+  }
+  reads.push_back(mark);
+}
+
+// --- atomics ----------------------------------------------------------------------------------------------------------
+
+void world::atomic_load(object_id id, const void* where, std::memory_order order) {
+  auto& e = self_engine();
+  e.alive(id, where);
+  e.at({.kind = op::load, .order = order, .first = {id, touch::read}});
+  if (phase_ != phase::tasks) return;
+  e.alive(id, where);
+  e.note_read(id);
+  if (acquires(order)) e.tasks_[running_]->clock.join(e.objects_[id].clock, e.task_count_);
+}
+
+void world::atomic_store(object_id id, const void* where, std::memory_order order) {
+  auto& e = self_engine();
+  e.alive(id, where);
+  e.at({.kind = op::store, .order = order, .first = {id, touch::write}});
+  if (phase_ != phase::tasks) return;
+  auto& o = e.alive(id, where);
+  auto& me = *e.tasks_[running_];
+  ++o.version;
+  if (releases(order)) {
+    o.clock.assign(me.clock, tasks_max);
+    ++me.clock[running_];
+  } else {
+    o.clock.clear(tasks_max);  // ends the release sequence
+  }
+}
+
+void world::atomic_rmw(object_id id, const void* where, std::memory_order order) {
+  auto& e = self_engine();
+  e.alive(id, where);
+  e.at({.kind = op::rmw, .order = order, .first = {id, touch::write}});
+  if (phase_ != phase::tasks) return;
+  auto& o = e.alive(id, where);
+  auto& me = *e.tasks_[running_];
+  ++o.version;
+  e.note_read(id);
+  if (acquires(order)) me.clock.join(o.clock, e.task_count_);
+  if (releases(order)) {
+    o.clock.join(me.clock, e.task_count_);
+    ++me.clock[running_];
+  }  // relaxed: continues the release sequence as it is
+}
+
+// --- plain data -------------------------------------------------------------------------------------------------------
+
+void engine::race(const object& o, const char* what, task_id other, const char* other_what,
+                  std::uint32_t other_step) {
+  const auto id = static_cast<object_id>(&o - objects_.data());
+  auto text = fmt::format("race on {}: {} by {} is not ordered after the {} by {}", label(id), what,
+                          tasks_[running_]->name, other_what, tasks_[other]->name);
+  if (other_step != ~0U) text += fmt::format(" after step {}", other_step);
+  defect(verdict::race, std::move(text));
+  leave_task();
+}
+
+void world::plain_read(object_id id, const void* where) {
+  auto& e = self_engine();
+  e.alive(id, where);
+  if (phase_ != phase::tasks) return;
+  if (e.how_.grain == granularity::fine) {
+    e.at({.kind = op::var_read, .first = {id, touch::read}});
+    e.alive(id, where);
+  }
+  auto& o = e.objects_[id];
+  const auto& mine = e.tasks_[running_]->clock;
+  if (o.writer != no_task && o.writer_clock > mine[o.writer])
+    e.race(o, "read", o.writer, "write", o.writer_step);
+  o.clock[running_] = mine[running_];
+}
+
+void world::plain_write(object_id id, const void* where) {
+  auto& e = self_engine();
+  e.alive(id, where);
+  if (phase_ != phase::tasks) return;
+  if (e.how_.grain == granularity::fine) {
+    e.at({.kind = op::var_write, .first = {id, touch::write}});
+    e.alive(id, where);
+  }
+  auto& o = e.objects_[id];
+  ++o.version;
+  const auto& mine = e.tasks_[running_]->clock;
+  if (o.writer != no_task && o.writer_clock > mine[o.writer])
+    e.race(o, "write", o.writer, "write", o.writer_step);
+  for (task_id t = 0; t < e.task_count_; ++t) {
+    if (o.clock[t] > mine[t]) e.race(o, "write", t, "read", ~0U);
+  }
+  o.writer = running_;
+  o.writer_clock = mine[running_];
+  o.writer_step = e.step_;
+}
+
+void world::racy_copy(object_id from, object_id to) {
+  auto& e = self_engine();
+  const auto check = [&e](object_id id) {
+    if (id != no_object) e.alive(id, e.objects_[id].where);
+  };
+  check(from);
+  check(to);
+  e.at({.kind = op::copy, .first = {from, touch::read}, .second = {to, touch::write}});
+  if (phase_ != phase::tasks) return;
+  check(from);
+  check(to);
+  if (from != no_object) e.note_read(from);
+  if (to != no_object) ++e.objects_[to].version;
+}
+
+// --- locks ------------------------------------------------------------------------------------------------------------
+
+bool engine::lock_ready(const operation& o) { return o.lock->grants(o.wish); }
+
+order_graph::node engine::graph_node(const lock_state& l) {
+  auto& o = objects_[l.owner_id()];
+  if (o.graph_node == ~0U) o.graph_node = order_.intern(label(l.owner_id()));
+  return o.graph_node;
+}
+
+void engine::learn_order(const lock_state& lock, bool blocking,
+                         std::span<const lock_state* const> released_first) {
+  if (running_ == no_task) return;
+  auto& me = *tasks_[running_];
+  if (me.holds.empty()) return;
+  std::vector<order_graph::held>& held = order_scratch_;
+  held.clear();
+  for (const auto* h : me.holds) {
+    if (std::find(released_first.begin(), released_first.end(), h) != released_first.end()) continue;
+    const auto* mine = h->held_by(running_);
+    held.push_back({graph_node(*h), mine != nullptr && mine->granted.how == access::exclusive});
+  }
+  const auto wanted = graph_node(lock);
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    order_.asked(held, i, wanted, blocking, running_, me.chain, me.name);
+  }
+}
+
+void engine::acquire_clock(const lock_state& lock, access how) {
+  if (running_ == no_task) return;
+  auto& mine = tasks_[running_]->clock;
+  mine.join(objects_[lock.owner_id()].clock, task_count_);
+  if (how == access::exclusive) mine.join(objects_[lock.queue_id()].clock, task_count_);
+}
+
+void engine::release_clock(const lock_state& lock, access how) {
+  if (running_ == no_task) return;
+  auto& mine = tasks_[running_]->clock;
+  // Sharers order later owners, not each other: their clock is kept apart.
+  auto& o = objects_[how == access::exclusive ? lock.owner_id() : lock.queue_id()];
+  o.clock.join(mine, task_count_);
+  ++mine[running_];
+}
+
+void engine::grant(lock_state& lock, const request& wish) {
+  auto& q = lock.queue_;
+  q.erase(std::remove_if(q.begin(), q.end(), [&](const request& r) { return r.task == wish.task; }), q.end());
+  const auto mine = std::find_if(lock.holds_.begin(), lock.holds_.end(), [&](const hold& h) {
+    return h.granted.task == wish.task && h.granted.range == wish.range;
+  });
+  if (mine != lock.holds_.end()) {
+    ++mine->count;
+  } else {
+    hold h{.granted = wish, .count = 1, .since_step = step_, .since = {}};
+    if (running_ != no_task) {
+      auto& me = *tasks_[running_];
+      h.since.depth = std::min(me.chain.depth, static_cast<std::uint32_t>(call_chain::depth_max));
+      std::copy_n(me.chain.frames.begin(), h.since.depth, h.since.frames.begin());
+      me.holds.push_back(&lock);
+    }
+    lock.holds_.push_back(h);
+  }
+  ++objects_[lock.owner_id()].version;
+  acquire_clock(lock, wish.how);
+}
+
+void world::acquire(lock_state& lock, const request& wish) {
+  auto& e = self_engine();
+  e.alive(lock.owner_id(), &lock);
+  if (phase_ == phase::tasks) e.learn_order(lock, true, {});
+  const bool announced = lock.rule().announces(wish);
+  if (phase_ == phase::tasks && announced) {
+    e.at({.kind = op::enqueue, .first = {lock.queue_id(), touch::write}, .wish = wish});
+    lock.queue_.push_back(wish);
+  }
+  e.at({.kind = op::lock,
+        .first = {lock.owner_id(), acquire_touch(wish.how)},
+        .second = {lock.queue_id(), announced ? touch::none : touch::read},
+        .ready = &engine::lock_ready,
+        .lock = &lock,
+        .wish = wish,
+        .wait_name = lock.kind()});
+  e.alive(lock.owner_id(), &lock);
+  e.grant(lock, wish);
+  if (phase_ == phase::tasks && announced) lock.last_grant_event_ = e.step_ - 1;
+}
+
+bool world::try_acquire(lock_state& lock, const request& wish) {
+  auto& e = self_engine();
+  e.alive(lock.owner_id(), &lock);
+  if (phase_ == phase::tasks) {
+    e.learn_order(lock, false, {});
+    if (e.tasks_[running_]->sections == 0) {
+      // Where sharers queue too, a grant to one takes it off the queue, which a shared try can see.
+      const bool commutes_with_sharers = wish.how == access::shared && !lock.rule().announces(wish);
+      e.at({.kind = op::try_lock,
+            .first = {lock.owner_id(),
+                      commutes_with_sharers ? touch::attempt_shared : touch::attempt_exclusive},
+            .second = {lock.queue_id(), touch::read},
+            .wish = wish});
+    }
+  }
+  if (lock.grants(wish)) {
+    e.grant(lock, wish);
+    return true;
+  }
+  if (phase_ == phase::tasks) e.note_read(lock.owner_id());
+  return false;
+}
+
+void world::release(lock_state& lock) {
+  auto& e = self_engine();
+  e.alive(lock.owner_id(), &lock);
+  auto mine = std::find_if(lock.holds_.rbegin(), lock.holds_.rend(),
+                           [&](const hold& h) { return h.granted.task == running_; });
+  if (mine == lock.holds_.rend()) {
+    fail(fmt::format("{} is given back by a task that does not hold it", e.label(lock.owner_id())));
+    return;
+  }
+  const access how = mine->granted.how;
+  if (phase_ == phase::tasks && e.tasks_[running_]->sections == 0) {
+    e.at({.kind = op::unlock, .first = {lock.owner_id(), release_touch(how)}});
+    mine = std::find_if(lock.holds_.rbegin(), lock.holds_.rend(),
+                        [&](const hold& h) { return h.granted.task == running_; });
+  }
+  if (--mine->count == 0) {
+    lock.holds_.erase(std::next(mine).base());
+    if (running_ != no_task) {
+      auto& holds = e.tasks_[running_]->holds;
+      const auto at = std::find(holds.rbegin(), holds.rend(), &lock);
+      if (at != holds.rend()) holds.erase(std::next(at).base());
+    }
+  }
+  ++e.objects_[lock.owner_id()].version;
+  e.release_clock(lock, how);
+}
+
+void world::might_acquire(const lock_state& lock, const request& /*wish*/,
+                          std::span<const lock_state* const> released_first) {
+  if (phase_ == phase::tasks) self_engine().learn_order(lock, true, released_first);
+}
+
+void world::wait_grantable(const lock_state& lock, const request& wish, const lock_state& guard,
+                           const char* wait_name) {
+  auto& e = self_engine();
+  if (phase_ == phase::tasks) e.learn_order(lock, true, {});
+  e.at({.kind = op::wait,
+        .first = {guard.queue_id(), touch::read},
+        .ready = &engine::lock_ready,
+        .lock = &lock,
+        .wish = wish,
+        .wait_name = wait_name});
+  e.acquire_clock(guard, access::shared);
+}
+
+void world::enter_section(lock_state& interlock, access how) {
+  auto& e = self_engine();
+  e.alive(interlock.owner_id(), &interlock);
+  if (phase_ != phase::tasks) return;
+  const request wish{.task = running_, .how = how};
+  if (e.how_.grain == granularity::fine) {
+    acquire(interlock, wish);
+  } else {
+    e.at({.kind = op::section,
+          .first = {interlock.queue_id(), how == access::shared ? touch::read : touch::write}});
+    e.acquire_clock(interlock, how);
+  }
+  ++e.tasks_[running_]->sections;
+}
+
+void world::leave_section(lock_state& interlock, access how) {
+  auto& e = self_engine();
+  if (phase_ != phase::tasks) return;
+  --e.tasks_[running_]->sections;
+  if (e.how_.grain == granularity::coarse) {
+    e.release_clock(interlock, how);
+    return;
+  }
+  // Fine: what the section changed shows, to those who wait for it, when the interlock is given back.
+  e.at({.kind = op::unlock,
+        .first = {interlock.owner_id(), release_touch(how)},
+        .second = {interlock.queue_id(), how == access::shared ? touch::none : touch::write}});
+  const auto mine = std::find_if(interlock.holds_.begin(), interlock.holds_.end(),
+                                 [&](const hold& h) { return h.granted.task == running_; });
+  interlock.holds_.erase(mine);
+  auto& holds = e.tasks_[running_]->holds;
+  holds.erase(std::find(holds.begin(), holds.end(), &interlock));
+  e.release_clock(interlock, how);
+}
+
+// --- wait queues ------------------------------------------------------------------------------------------------------
+
+wait_queue_state::wait_queue_state(const char* wait_name)
+    : id(world::here().enroll(this, "waitq", wait_name)), name(wait_name), waiters(&world::here().memory()) {}
+
+wait_queue_state::~wait_queue_state() {
+  if (auto* w = world::current()) w->retire(id, this);
+}
+
+void world::wait(wait_queue_state& queue, lock_state& mutex, const request& wish) {
+  auto& e = self_engine();
+  e.alive(queue.id, &queue);
+  if (phase_ != phase::tasks) throw set_up_error(fmt::format("wait for \"{}\" outside a task", queue.name));
+  if (mutex.held_by(running_) == nullptr) fail(fmt::format("wait for \"{}\" without the mutex", queue.name));
+  e.at({.kind = op::wait,
+        .first = {queue.id, touch::write},
+        .second = {mutex.owner_id(), touch::release_exclusive},
+        .wait_name = queue.name});
+  // The release half, without a scheduling point of its own.
+  auto& me = *e.tasks_[running_];
+  mutex.holds_.erase(std::find_if(mutex.holds_.begin(), mutex.holds_.end(),
+                                  [&](const hold& h) { return h.granted.task == running_; }));
+  me.holds.erase(std::find(me.holds.begin(), me.holds.end(), &mutex));
+  ++e.objects_[mutex.owner_id()].version;
+  e.release_clock(mutex, access::exclusive);
+
+  wait_queue_state::waiter self{.task = running_, .signalled = false, .wake_event = ~0U};
+  queue.waiters.push_back(&self);
+  e.at({.kind = op::resume,
+        .first = {queue.id, touch::resume},
+        .ready =
+            [](const operation& o) {
+              return static_cast<const wait_queue_state::waiter*>(o.context)->signalled;
+            },
+        .context = &self,
+        .wait_name = queue.name});
+  e.tasks_[running_]->clock.join(e.objects_[queue.id].clock, e.task_count_);
+  acquire(mutex, wish);
+}
+
+void world::wake(wait_queue_state& queue, std::size_t most) {
+  auto& e = self_engine();
+  e.alive(queue.id, &queue);
+  if (phase_ != phase::tasks) return;
+  e.at({.kind = op::wake, .first = {queue.id, touch::write}, .wait_name = queue.name});
+  auto& mine = e.tasks_[running_]->clock;
+  e.objects_[queue.id].clock.join(mine, e.task_count_);
+  ++mine[running_];
+  const std::size_t n = std::min(most, queue.waiters.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    queue.waiters[i]->signalled = true;
+    queue.waiters[i]->wake_event = e.step_ - 1;
+  }
+  queue.waiters.erase(queue.waiters.begin(), queue.waiters.begin() + static_cast<std::ptrdiff_t>(n));
+}
+
+}  // namespace faultline::sim

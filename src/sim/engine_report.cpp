@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The wait-for graph, and an execution as data.
+#include "engine.hpp"
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+
+namespace faultline::sim {
+
+// --- wait-for graph ---------------------------------------------------------------------------------------------------
+
+/// Tasks that `t` waits for: it needs all of them to act. Empty while it could go on, or waits anonymously.
+task_set engine::blockers(task_id t) const {
+  const auto& o = tasks_[t]->pending;
+  if (o.lock == nullptr || o.ready == nullptr || o.ready(o)) return 0;
+  return o.lock->blockers(o.wish);
+}
+
+/// A cycle is closed by the last of its tasks to wait, so one search from there is exact: everybody on the way needs
+/// all it waits for. \returns whether there is one; then the outcome is a deadlock
+bool engine::find_cycle(task_id start) {
+  std::array<task_id, tasks_max> came{};
+  task_set seen = 0;
+  std::vector<task_id> open{start};
+  while (!open.empty()) {
+    const task_id at = open.back();
+    open.pop_back();
+    for (task_set rest = blockers(at); rest != 0; rest &= rest - 1) {
+      const auto next = static_cast<task_id>(std::countr_zero(rest));
+      if (next == start) {
+        std::vector<task_id> cycle{at};
+        while (cycle.back() != start) cycle.push_back(came[cycle.back()]);
+        std::reverse(cycle.begin(), cycle.end());
+        // The same cycle reads the same whoever closed it.
+        std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
+        outcome_.cycle = std::move(cycle);
+        std::string text = outcome_.cycle.size() == 1 ? "self-deadlock: " : "cycle: ";
+        for (const task_id t : outcome_.cycle) {
+          text +=
+              fmt::format("{} waits for {}; ", tasks_[t]->name, label(tasks_[t]->pending.lock->owner_id()));
+        }
+        text.resize(text.size() - 2);
+        defect(verdict::deadlock, std::move(text));
+        return true;
+      }
+      if ((seen & only(next)) == 0) {
+        seen |= only(next);
+        came[next] = at;
+        open.push_back(next);
+      }
+    }
+  }
+  return false;
+}
+
+/// Nobody can go on: says which kind of wait nobody ends.
+void engine::end_stuck() {
+  task_id spinner = no_task;
+  task_id sleeper = no_task;
+  task_id blocked = no_task;
+  for (task_set rest = unfinished_ & ~daemons_; rest != 0; rest &= rest - 1) {
+    const auto t = static_cast<task_id>(std::countr_zero(rest));
+    const auto& o = tasks_[t]->pending;
+    if (o.kind == op::relax) {
+      spinner = t;
+    } else if (o.lock != nullptr) {
+      blocked = t;
+    } else {
+      sleeper = t;
+    }
+  }
+  if (sleeper != no_task) {
+    defect(verdict::lost_wakeup, fmt::format("{} sleeps on \"{}\" and nobody is left to wake it",
+                                             tasks_[sleeper]->name, tasks_[sleeper]->pending.wait_name));
+  } else if (spinner != no_task) {
+    defect(verdict::livelock,
+           fmt::format("{} spins on what nobody is left to change", tasks_[spinner]->name));
+  } else {
+    defect(verdict::lost_wakeup,
+           fmt::format("{} waits for {}, which nobody is left to give back", tasks_[blocked]->name,
+                       label(tasks_[blocked]->pending.lock->owner_id())));
+  }
+}
+
+// --- defects ----------------------------------------------------------------------------------------------------------
+
+wait_record engine::describe_wait(task_id t) const {
+  const auto& o = tasks_[t]->pending;
+  wait_record w{.task = tasks_[t]->name,
+                .object = {},
+                .wait_name = o.wait_name,
+                .mode = {},
+                .chain = lines(tasks_[t]->chain),
+                .held_by = {}};
+  const auto mode = [](access how) { return how == access::shared ? "shared" : "exclusive"; };
+  if (o.lock == nullptr) return w;
+  w.object = label(o.lock->owner_id());
+  w.mode = mode(o.wish.how);
+  for (const auto& h : o.lock->holds()) {
+    if (!o.lock->rule().conflicts(h.granted, o.wish)) continue;
+    w.held_by.push_back({.task = h.granted.task == no_task ? "set-up" : tasks_[h.granted.task]->name,
+                         .mode = mode(h.granted.how),
+                         .since_step = h.since_step,
+                         .since = lines(h.since),
+                         .queued = false});
+  }
+  const task_set who = o.lock->blockers(o.wish);
+  for (const auto& q : o.lock->queue()) {
+    const bool holds = o.lock->held_by(q.task) != nullptr;
+    if (q.task == t || holds || (who & only(q.task)) == 0) continue;
+    w.held_by.push_back({.task = tasks_[q.task]->name,
+                         .mode = mode(q.how),
+                         .since_step = 0,
+                         .since = lines(tasks_[q.task]->chain),
+                         .queued = true});
+  }
+  return w;
+}
+
+/// The first defect of an execution is the one reported. What can be told about its tasks is told now.
+void engine::defect(verdict v, std::string message) {
+  if (outcome_.verdict != verdict::clean) return;
+  outcome_.verdict = v;
+  outcome_.message = std::move(message);
+  if (phase_ == phase::check) return;
+  task_set rest = unfinished_;
+  for (const task_id t : outcome_.cycle) {
+    waits_.push_back(describe_wait(t));
+    cycle_objects_.push_back(waits_.back().object);
+    rest &= ~only(t);
+  }
+  for (; rest != 0; rest &= rest - 1) {
+    const auto t = static_cast<task_id>(std::countr_zero(rest));
+    if (t != running_ && !ready(t)) {
+      waits_.push_back(describe_wait(t));
+    } else {
+      running_names_.emplace_back(tasks_[t]->name);
+    }
+  }
+}
+
+void world::fail(std::string_view what) {
+  auto& e = self_engine();
+  if (phase_ == phase::set_up) throw set_up_error(std::string(what));
+  e.defect(verdict::violation, std::string(what));
+  if (phase_ == phase::tasks && running_ != no_task) e.leave_task();
+}
+
+void world::fail_at(std::string_view what, const boost::source_location& at) {
+  std::string_view file = at.file_name();
+  if (const auto slash = file.rfind("faultline/"); slash != std::string_view::npos) file.remove_prefix(slash);
+  fail(fmt::format("{} ({}:{})", what, file, at.line()));
+}
+
+// --- observations -----------------------------------------------------------------------------------------------------
+
+void world::observe(std::string_view name, std::string_view value) {
+  auto& seen = self_engine().observed_;
+  const auto at = std::find_if(seen.begin(), seen.end(), [&](const auto& o) { return o.first == name; });
+  if (at != seen.end()) {
+    at->second = value;
+  } else {
+    seen.emplace_back(name, value);
+  }
+}
+
+void world::observe(std::string_view name, std::int64_t value) { observe(name, std::to_string(value)); }
+
+std::string engine::observations_line() const {
+  auto sorted = observed_;
+  std::sort(sorted.begin(), sorted.end());
+  std::string text;
+  for (const auto& [name, value] : sorted)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+// --- reports ----------------------------------------------------------------------------------------------------------
+
+std::string engine::schedule() const { return fmt::format("{}@{:016x}", encode(choices_), hash_); }
+
+void engine::describe(report& r) const {
+  r.message = outcome_.message;
+  r.cycle = cycle_objects_;
+  r.waits = waits_;
+  r.still_running = running_names_;
+  r.schedule = schedule();
+  r.event_hash = hash_;
+  r.observations = {observed_.begin(), observed_.end()};
+}
+
+void engine::add_steps(std::set<std::string>& reached, std::set<std::string>& skipped) const {
+  for (const auto& s : steps_seen_) {
+    if (s.seen) (s.omitted ? skipped : reached).emplace(s.which->id);
+  }
+}
+
+// --- schedules --------------------------------------------------------------------------------------------------------
+
+std::string encode(const std::vector<task_id>& choices) {
+  std::string text;
+  for (std::size_t i = 0; i < choices.size();) {
+    std::size_t n = 1;
+    while (i + n < choices.size() && choices[i + n] == choices[i]) ++n;
+    if (!text.empty()) text += '.';
+    text += std::to_string(choices[i]);
+    if (n > 1) text += "*" + std::to_string(n);
+    i += n;
+  }
+  return text;
+}
+
+std::vector<task_id> decode(std::string_view text) {
+  const auto bad = [&](std::string_view part) {
+    return std::invalid_argument(
+        fmt::format("schedule part \"{}\" is not TASK or TASK*COUNT, as in \"0*3.1*2.0\"", part));
+  };
+  std::vector<task_id> choices;
+  if (text.empty()) return choices;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto dot = std::min(text.find('.', at), text.size());
+    const auto part = text.substr(at, dot - at);
+    const auto* const end = part.data() + part.size();
+    task_id who = 0;
+    std::uint32_t n = 1;
+    auto got = std::from_chars(part.data(), end, who);
+    if (got.ec != std::errc{} || who >= tasks_max) throw bad(part);
+    if (got.ptr != end) {
+      if (*got.ptr != '*') throw bad(part);
+      got = std::from_chars(got.ptr + 1, end, n);
+      if (got.ec != std::errc{} || got.ptr != end || n == 0 || n > 100'000'000 - choices.size())
+        throw bad(part);
+    }
+    choices.insert(choices.end(), n, who);
+    at = dot + 1;
+  }
+  return choices;
+}
+
+}  // namespace faultline::sim

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "dpor.hpp"
+#include "engine.hpp"
+#include "strategies.hpp"
+
+#include <faultline/sim/explore.hpp>
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace faultline::sim {
+
+namespace {
+
+struct parsed_schedule {
+  std::vector<task_id> choices;
+  std::optional<std::uint64_t> hash;
+};
+
+parsed_schedule parse(std::string_view text) {
+  parsed_schedule p;
+  const auto sign = text.find('@');
+  p.choices = decode(text.substr(0, sign));
+  if (sign != std::string_view::npos) {
+    const std::string digits(text.substr(sign + 1));
+    std::size_t used = 0;
+    try {
+      p.hash = std::stoull(digits, &used, 16);
+    } catch (const std::exception&) {
+      used = 0;
+    }
+    if (used == 0 || used != digits.size()) {
+      throw std::invalid_argument(fmt::format("schedule hash \"{}\" is not a hexadecimal number", digits));
+    }
+  }
+  return p;
+}
+
+const char* text_of(granularity g) { return g == granularity::fine ? "fine" : "coarse"; }
+
+/// The first execution again must be the same, or nothing the search says means anything.
+void check_determinism(engine& e, const std::string& schedule, std::uint64_t hash) {
+  replay_strategy again(decode(std::string_view(schedule).substr(0, schedule.find('@'))));
+  (void)e.run(again);
+  if (e.hash() != hash || !again.diverged().empty()) {
+    throw set_up_error(fmt::format(
+        "the program is not deterministic: its first execution, run again, took another course{}{}",
+        again.diverged().empty() ? "" : ": ", again.diverged()));
+  }
+}
+
+}  // namespace
+
+report explore(const options& how, const program& p) {
+  if (how.preemptions && (how.strategy != strategy_kind::exhaustive || how.custom)) {
+    throw std::invalid_argument("a bound on preemptions needs the exhaustive strategy");
+  }
+  if (how.strategy != strategy_kind::replay && !how.schedule.empty()) {
+    throw std::invalid_argument("a schedule needs the replay strategy");
+  }
+  if (how.steps_per_execution == 0 || how.livelock_rounds == 0) {
+    throw std::invalid_argument("steps_per_execution and livelock_rounds must be at least 1");
+  }
+  const bool exhaustive = how.strategy == strategy_kind::exhaustive && !how.custom;
+  const std::uint64_t executions_max =
+      how.executions_max != 0 ? how.executions_max : (exhaustive ? 10'000'000U : 1'000U);
+
+  parsed_schedule given;
+  std::unique_ptr<strategy> s;
+  if (how.custom) {
+    s = how.custom();
+  } else if (exhaustive) {
+    s = std::make_unique<exhaustive_strategy>(how.preemptions);
+  } else if (how.strategy == strategy_kind::random) {
+    s = std::make_unique<random_strategy>(how.seed, executions_max);
+  } else {
+    given = parse(how.schedule);
+    s = std::make_unique<replay_strategy>(given.choices);
+  }
+
+  report r;
+  r.strategy = s->name();
+  r.grain = text_of(how.grain);
+  r.preemptions = how.preemptions ? static_cast<std::int64_t>(*how.preemptions) : -1;
+  r.seed = how.seed;
+
+  engine e(how, p);
+  // The search times itself; no decision depends on it.
+  const auto start = std::chrono::steady_clock::now();
+  std::string bound;
+  bool more = true;
+  bool first = true;
+  bool described = false;
+  while (more && bound.empty()) {
+    more = e.run(*s);
+    r.steps += e.steps();
+    const auto& last = e.last();
+    if (last.pruned) {
+      ++r.blocked;
+    } else {
+      ++r.executions;
+      if (last.truncated) ++r.truncated;
+      e.add_steps(r.steps_reached, r.steps_skipped);
+      ++r.by_verdict[last.truncated ? verdict::budget : last.verdict];
+      if (last.verdict != verdict::clean) {
+        ++r.defects;
+        if (r.defects == 1) {
+          r.verdict = last.verdict;
+          r.defect_execution = r.executions;
+          e.describe(r);
+          e.add_steps(r.steps_reached_by_defect, r.steps_skipped_by_defect);
+          described = true;
+        }
+        if (how.stop_at_first && more) {
+          bound = "it stopped at the first defect";
+        }
+      } else if (!last.truncated) {
+        if (auto seen = e.observations_line(); !seen.empty()) ++r.outcomes[std::move(seen)];
+      }
+      if (!described) {
+        e.describe(r);
+        described = true;
+      }
+    }
+    if (first && how.strategy != strategy_kind::replay) {
+      first = false;
+      const auto schedule = e.schedule();
+      const auto hash = e.hash();
+      check_determinism(e, schedule, hash);
+    }
+    if (bound.empty() && more) {
+      if (r.executions + r.blocked >= executions_max) {
+        bound = fmt::format("stopped after {} executions", r.executions + r.blocked);
+      } else if (how.steps_max != 0 && r.steps >= how.steps_max) {
+        bound = fmt::format("stopped after {} steps", r.steps);
+      } else if (how.keep_going && ((r.executions + r.blocked) & 0xffU) == 0 &&
+                 !how.keep_going(r.executions)) {
+        bound = "interrupted";
+        r.interrupted = true;
+      }
+    }
+  }
+  r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  for (auto& f : e.order().reversals()) r.findings.push_back(std::move(f));
+  if (const auto* d = dynamic_cast<const exhaustive_strategy*>(s.get());
+      d != nullptr && !d->nondeterminism().empty()) {
+    throw set_up_error(d->nondeterminism());
+  }
+  if (const auto* again = dynamic_cast<const replay_strategy*>(s.get())) {
+    r.diverged = again->diverged();
+    if (r.diverged.empty() && given.hash && *given.hash != r.event_hash) {
+      r.diverged = "the same tasks ran, but did other things: the program has changed since";
+    }
+  }
+
+  // "complete" is a proof, so it is said only of what is one.
+  if (!exhaustive) {
+    r.why_incomplete = fmt::format("{} looks at some executions only", r.strategy);
+  } else if (!bound.empty()) {
+    r.why_incomplete = bound;
+  } else if (r.truncated != 0) {
+    r.why_incomplete =
+        fmt::format("{} executions reached the bound of {} steps", r.truncated, how.steps_per_execution);
+  } else if (how.grain == granularity::coarse && r.by_verdict.contains(verdict::race)) {
+    r.why_incomplete = "coarse steps cover all executions only if there is no race on plain data";
+  } else if (s->covered_all()) {
+    r.complete = true;
+  }
+  if (r.verdict == verdict::clean && r.truncated != 0 && r.truncated == r.executions)
+    r.verdict = verdict::budget;
+  return r;
+}
+
+report replay(std::string_view schedule, const program& p, options how) {
+  how.strategy = strategy_kind::replay;
+  how.schedule = schedule;
+  how.preemptions.reset();
+  return explore(how, p);
+}
+
+}  // namespace faultline::sim
