@@ -33,7 +33,6 @@ engine::engine(const options& how, const program& p)
       arena_(arena_buffer_.get(), arena_bytes) {
   memory_ = &arena_;
   objects_.resize(64);
-  pending_.resize(tasks_max);
   for (const step* s : how.omit) steps_seen_.push_back({s, true, false});
 }
 
@@ -43,7 +42,7 @@ void engine::reset() {
   arena_.release();
   object_count_ = 1;
   task_count_ = 0;
-  daemons_ = unfinished_ = relaxed_ = idle_ran_ = 0;
+  daemons_ = unfinished_ = gated_ = giving_way_ = relaxed_ = idle_ran_ = 0;
   rounds_ = idle_rounds_ = 0;
   choices_.clear();
   step_ = 0;
@@ -139,7 +138,7 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
   t.holds.clear();
   if (daemon) e.daemons_ |= only(id);
   e.unfinished_ |= only(id);
-  t.fiber.start(&engine::task_main, &t);
+  t.fiber.start(&engine::task_main, &t);  // goes on in its loop, if it came to its end the last time
   if (phase_ == phase::tasks) {
     auto& parent = *e.tasks_[running_];
     t.clock.assign(parent.clock, tasks_max);
@@ -158,6 +157,13 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
 void engine::task_main(void* self) {
   auto& t = *static_cast<task*>(self);
   auto& e = *t.owner;
+  for (;;) {  // a task of a later execution goes on here
+    e.run_body(t);
+    e.task_done();
+  }
+}
+
+void engine::run_body(task& t) {
   std::string escaped;
   try {
     t.run(t.body);
@@ -166,8 +172,7 @@ void engine::task_main(void* self) {
   } catch (...) {
     escaped = fmt::format("exception left task {}", t.name);
   }
-  if (!escaped.empty()) e.fail(escaped);
-  e.task_done();
+  if (!escaped.empty()) fail(escaped);
 }
 
 void engine::task_done() {
@@ -177,16 +182,18 @@ void engine::task_done() {
   }
   t.finished = true;
   unfinished_ &= ~only(running_);
+  gated_ &= ~only(running_);
   relaxed_ = 0;
   rounds_ = 0;
+  t.fiber.set_idle();
   if (prologue_return_ != nullptr) {
     sim::fiber::transfer(t.fiber, *prologue_return_);
   } else if ((unfinished_ & ~daemons_) == 0) {
-    leave_task();
+    ending_ = true;
+    sim::fiber::transfer(t.fiber, host_);
   } else {
     dispatch(t.fiber);
   }
-  std::abort();  // a finished task is never chosen
 }
 
 void engine::leave_task() {
@@ -212,8 +219,8 @@ void engine::at(const operation& o) {
   auto& t = *tasks_[running_];
   if (t.sections != 0 && o.kind != op::var_read && o.kind != op::var_write && o.kind != op::unlock)
     section_guard(o);
-  t.pending = o;
   pending_[running_] = o;
+  gated_ = o.ready != nullptr ? gated_ | only(running_) : gated_ & ~only(running_);
   if (o.lock != nullptr && !o.ready(o) && find_cycle(running_)) leave_task();
   if (prologue_return_ != nullptr) {
     sim::fiber::transfer(t.fiber, *prologue_return_);
@@ -223,19 +230,19 @@ void engine::at(const operation& o) {
 }
 
 bool engine::ready(task_id t) const {
-  const auto& o = tasks_[t]->pending;
+  const auto& o = pending_[t];
   return o.ready == nullptr || o.ready(o);
 }
 
 task_set engine::enabled() const {
-  task_set set = 0;
-  for (task_set rest = unfinished_; rest != 0; rest &= rest - 1) {
+  task_set set = unfinished_ & ~gated_;
+  for (task_set rest = unfinished_ & gated_; rest != 0; rest &= rest - 1) {
     const auto t = static_cast<task_id>(std::countr_zero(rest));
-    if (ready(t)) set |= only(t);
+    if (pending_[t].ready(pending_[t])) set |= only(t);
   }
   // A task that gave way stays back until the others that could run have run.
   task_set held_back = 0;
-  for (task_set rest = set; rest != 0; rest &= rest - 1) {
+  for (task_set rest = set & giving_way_; rest != 0; rest &= rest - 1) {
     const auto t = static_cast<task_id>(std::countr_zero(rest));
     if ((tasks_[t]->waits_for_turns & set) != 0) held_back |= only(t);
   }
@@ -266,6 +273,7 @@ void engine::dispatch(sim::fiber& from) {
     } else {
       record_step(chosen, cp);
       if (rounds_ >= how_.livelock_rounds) {
+        running_ = no_task;
         defect(verdict::livelock, fmt::format("no progress in {} rounds of all tasks", rounds_));
         chosen = no_task;
       }
@@ -301,11 +309,11 @@ void engine::record_step(task_id t, const choice_point& cp) {
   me.last_step = step_;
   last_ = t;
   ++step_;
-  for (task_set rest = unfinished_; rest != 0; rest &= rest - 1) {
+  for (task_set rest = giving_way_; rest != 0; rest &= rest - 1) {
     tasks_[static_cast<task_id>(std::countr_zero(rest))]->waits_for_turns &= ~only(t);
   }
   if (o.kind == op::relax) {
-    me.waits_for_turns = 0;
+    giving_way_ &= ~only(t);
     relaxed_ |= only(t);
     // A full round: each task that could have achieved something asked for patience instead.
     const task_set active = cp.enabled & ~daemons_;
@@ -361,6 +369,7 @@ void world::relax() {
   auto& e = self_engine();
   if (phase_ != phase::tasks) return;
   auto& t = *e.tasks_[running_];
+  e.giving_way_ |= only(running_);
   t.waits_for_turns = e.enabled() & ~only(running_);
   e.at({.kind = op::relax,
         .ready =

@@ -77,7 +77,6 @@ class engine final : public world {
     bool finished = false;
     std::uint32_t sections = 0;     ///< depth; > 0: no scheduling point
     std::uint32_t last_step = ~0U;  ///< of its latest operation
-    operation pending{};
     vector_clock clock;
     call_chain chain{};
     std::vector<read_mark> reads;  ///< since the last relax()
@@ -92,8 +91,10 @@ class engine final : public world {
   void start_tasks();
   void prologue(task_id t, sim::fiber& from);
   static void task_main(void* self);
+  void run_body(task& t);
   void task_done();
   void at(const operation& o);
+  [[nodiscard]] const operation& pending(task_id t) const noexcept { return pending_[t]; }
   void section_guard(const operation& o);
   void dispatch(sim::fiber& from);
   [[nodiscard]] task_set enabled() const;
@@ -104,7 +105,15 @@ class engine final : public world {
   void narrate(task_id t);
 
   // engine_objects.cpp: accesses, locks, queues
-  object& alive(object_id id, const void* where);
+  /// The object, which must be one of this execution. \param done  the access has had its turn
+  object& alive(object_id id, const void* where, bool done = true) {
+    if (id >= object_count_ || objects_[id].where != where || !objects_[id].alive) [[unlikely]]
+      return dead(id, where);
+    auto& o = objects_[id];
+    if (done && phase_ == phase::tasks) o.touched[running_] = tasks_[running_]->clock[running_];
+    return o;
+  }
+  object& dead(object_id id, const void* where);
   [[nodiscard]] std::string label(object_id id) const;
   [[nodiscard]] order_graph::node graph_node(const lock_state& l);
   void note_read(object_id id);
@@ -137,11 +146,13 @@ class engine final : public world {
   std::uint32_t task_count_ = 0;
   task_set daemons_ = 0;
   task_set unfinished_ = 0;
-  task_set relaxed_ = 0;  ///< since the last progress mark or full round
+  task_set gated_ = 0;       ///< announced an operation that is not always ready
+  task_set giving_way_ = 0;  ///< after a relax(), until the others had their turn
+  task_set relaxed_ = 0;     ///< since the last progress mark or full round
   std::uint32_t rounds_ = 0;
   std::uint32_t idle_rounds_ = 0;  ///< rounds of daemons alone
   task_set idle_ran_ = 0;
-  std::vector<operation> pending_;  ///< by task, for the strategy
+  std::array<operation, tasks_max> pending_;  ///< announced, by task
   std::vector<task_id> choices_;
   std::uint32_t step_ = 0;
   std::uint64_t hash_ = 0;

@@ -78,15 +78,13 @@ const char* world::keep(std::string_view text) {
   return copy;
 }
 
-engine::object& engine::alive(object_id id, const void* where) {
+engine::object& engine::dead(object_id id, const void* where) {
   if (id == no_object || id >= object_count_ || objects_[id].where != where) {
     fail("access to an object that is not (or no longer) one of this execution");
     return objects_[no_object];
   }
-  auto& o = objects_[id];
-  if (!o.alive) fail(fmt::format("use after free of {}", label(id)));
-  if (phase_ == phase::tasks) o.touched[running_] = tasks_[running_]->clock[running_];
-  return o;
+  fail(fmt::format("use after free of {}", label(id)));
+  return objects_[id];
 }
 
 /// "vnode:f0"; objects without a name of their own get a number: "atomic#3".
@@ -111,7 +109,7 @@ void engine::note_read(object_id id) {
 
 void world::atomic_load(object_id id, const void* where, std::memory_order order) {
   auto& e = self_engine();
-  e.alive(id, where);
+  e.alive(id, where, false);
   e.at({.kind = op::load, .order = order, .first = {id, touch::read}});
   if (phase_ != phase::tasks) return;
   e.alive(id, where);
@@ -121,7 +119,7 @@ void world::atomic_load(object_id id, const void* where, std::memory_order order
 
 void world::atomic_store(object_id id, const void* where, std::memory_order order) {
   auto& e = self_engine();
-  e.alive(id, where);
+  e.alive(id, where, false);
   e.at({.kind = op::store, .order = order, .first = {id, touch::write}});
   if (phase_ != phase::tasks) return;
   auto& o = e.alive(id, where);
@@ -137,7 +135,7 @@ void world::atomic_store(object_id id, const void* where, std::memory_order orde
 
 void world::atomic_rmw(object_id id, const void* where, std::memory_order order) {
   auto& e = self_engine();
-  e.alive(id, where);
+  e.alive(id, where, false);
   e.at({.kind = op::rmw, .order = order, .first = {id, touch::write}});
   if (phase_ != phase::tasks) return;
   auto& o = e.alive(id, where);
@@ -199,19 +197,33 @@ void world::plain_write(object_id id, const void* where) {
   o.writer_step = e.step_;
 }
 
-void world::racy_copy(object_id from, object_id to) {
+void world::racy_read(object_id id) {
   auto& e = self_engine();
-  const auto check = [&e](object_id id) {
-    if (id != no_object) e.alive(id, e.objects_[id].where);
-  };
-  check(from);
-  check(to);
-  e.at({.kind = op::copy, .first = {from, touch::read}, .second = {to, touch::write}});
+  const void* where = e.objects_[id].where;
+  e.alive(id, where, false);
+  e.at({.kind = op::load, .order = std::memory_order_relaxed, .first = {id, touch::read}});
   if (phase_ != phase::tasks) return;
-  check(from);
-  check(to);
-  if (from != no_object) e.note_read(from);
-  if (to != no_object) ++e.objects_[to].version;
+  e.alive(id, where);
+  e.note_read(id);
+}
+
+void world::racy_write(object_id id) {
+  auto& e = self_engine();
+  const void* where = e.objects_[id].where;
+  e.alive(id, where, false);
+  e.at({.kind = op::store, .order = std::memory_order_relaxed, .first = {id, touch::write}});
+  if (phase_ != phase::tasks) return;
+  ++e.alive(id, where).version;
+}
+
+void world::count(object_id id, const void* where) {
+  auto& e = self_engine();
+  auto& o = e.alive(id, where);
+  if (phase_ != phase::tasks) return;
+  auto& mine = e.tasks_[running_]->clock;
+  mine.join(o.clock, e.task_count_);
+  o.clock.assign(mine, tasks_max);
+  ++mine[running_];
 }
 
 // --- locks ------------------------------------------------------------------------------------------------------------
@@ -282,7 +294,7 @@ void engine::grant(lock_state& lock, const request& wish) {
 
 void world::acquire(lock_state& lock, const request& wish) {
   auto& e = self_engine();
-  e.alive(lock.owner_id(), &lock);
+  e.alive(lock.owner_id(), &lock, false);
   if (phase_ == phase::tasks) e.learn_order(lock, true, {});
   const bool announced = lock.rule().announces(wish);
   if (phase_ == phase::tasks && announced) {
@@ -303,7 +315,7 @@ void world::acquire(lock_state& lock, const request& wish) {
 
 bool world::try_acquire(lock_state& lock, const request& wish) {
   auto& e = self_engine();
-  e.alive(lock.owner_id(), &lock);
+  e.alive(lock.owner_id(), &lock, false);
   if (phase_ == phase::tasks) {
     e.learn_order(lock, false, {});
     if (e.tasks_[running_]->sections == 0) {
@@ -316,6 +328,7 @@ bool world::try_acquire(lock_state& lock, const request& wish) {
             .wish = wish});
     }
   }
+  e.alive(lock.owner_id(), &lock);
   if (lock.grants(wish)) {
     e.grant(lock, wish);
     return true;
@@ -326,7 +339,7 @@ bool world::try_acquire(lock_state& lock, const request& wish) {
 
 void world::release(lock_state& lock) {
   auto& e = self_engine();
-  e.alive(lock.owner_id(), &lock);
+  e.alive(lock.owner_id(), &lock, false);
   auto mine = std::find_if(lock.holds_.rbegin(), lock.holds_.rend(),
                            [&](const hold& h) { return h.granted.task == running_; });
   if (mine == lock.holds_.rend()) {
@@ -339,6 +352,7 @@ void world::release(lock_state& lock) {
     mine = std::find_if(lock.holds_.rbegin(), lock.holds_.rend(),
                         [&](const hold& h) { return h.granted.task == running_; });
   }
+  e.alive(lock.owner_id(), &lock);
   if (--mine->count == 0) {
     lock.holds_.erase(std::next(mine).base());
     if (running_ != no_task) {
@@ -371,7 +385,7 @@ void world::wait_grantable(const lock_state& lock, const request& wish, const lo
 
 void world::enter_section(lock_state& interlock, access how) {
   auto& e = self_engine();
-  e.alive(interlock.owner_id(), &interlock);
+  e.alive(interlock.owner_id(), &interlock, false);
   if (phase_ != phase::tasks) return;
   const request wish{.task = running_, .how = how};
   if (e.how_.grain == granularity::fine) {
@@ -381,6 +395,7 @@ void world::enter_section(lock_state& interlock, access how) {
           .first = {interlock.queue_id(), how == access::shared ? touch::read : touch::write}});
     e.acquire_clock(interlock, how);
   }
+  e.alive(interlock.owner_id(), &interlock);
   ++e.tasks_[running_]->sections;
 }
 
@@ -415,13 +430,14 @@ wait_queue_state::~wait_queue_state() {
 
 void world::wait(wait_queue_state& queue, lock_state& mutex, const request& wish) {
   auto& e = self_engine();
-  e.alive(queue.id, &queue);
+  e.alive(queue.id, &queue, false);
   if (phase_ != phase::tasks) throw set_up_error(fmt::format("wait for \"{}\" outside a task", queue.name));
   if (mutex.held_by(running_) == nullptr) fail(fmt::format("wait for \"{}\" without the mutex", queue.name));
   e.at({.kind = op::wait,
         .first = {queue.id, touch::write},
         .second = {mutex.owner_id(), touch::release_exclusive},
         .wait_name = queue.name});
+  e.alive(queue.id, &queue);
   // The release half, without a scheduling point of its own.
   auto& me = *e.tasks_[running_];
   mutex.holds_.erase(std::find_if(mutex.holds_.begin(), mutex.holds_.end(),
@@ -446,9 +462,10 @@ void world::wait(wait_queue_state& queue, lock_state& mutex, const request& wish
 
 void world::wake(wait_queue_state& queue, std::size_t most) {
   auto& e = self_engine();
-  e.alive(queue.id, &queue);
+  e.alive(queue.id, &queue, false);
   if (phase_ != phase::tasks) return;
   e.at({.kind = op::wake, .first = {queue.id, touch::write}, .wait_name = queue.name});
+  e.alive(queue.id, &queue);
   auto& mine = e.tasks_[running_]->clock;
   e.objects_[queue.id].clock.join(mine, e.task_count_);
   ++mine[running_];

@@ -15,7 +15,7 @@ namespace faultline::sim {
 
 /// Tasks that `t` waits for: it needs all of them to act. Empty while it could go on, or waits anonymously.
 task_set engine::blockers(task_id t) const {
-  const auto& o = tasks_[t]->pending;
+  const auto& o = pending_[t];
   if (o.lock == nullptr || o.ready == nullptr || o.ready(o)) return 0;
   return o.lock->blockers(o.wish);
 }
@@ -40,8 +40,7 @@ bool engine::find_cycle(task_id start) {
         outcome_.cycle = std::move(cycle);
         std::string text = outcome_.cycle.size() == 1 ? "self-deadlock: " : "cycle: ";
         for (const task_id t : outcome_.cycle) {
-          text +=
-              fmt::format("{} waits for {}; ", tasks_[t]->name, label(tasks_[t]->pending.lock->owner_id()));
+          text += fmt::format("{} waits for {}; ", tasks_[t]->name, label(pending_[t].lock->owner_id()));
         }
         text.resize(text.size() - 2);
         defect(verdict::deadlock, std::move(text));
@@ -59,12 +58,13 @@ bool engine::find_cycle(task_id start) {
 
 /// Nobody can go on: says which kind of wait nobody ends.
 void engine::end_stuck() {
+  running_ = no_task;
   task_id spinner = no_task;
   task_id sleeper = no_task;
   task_id blocked = no_task;
   for (task_set rest = unfinished_ & ~daemons_; rest != 0; rest &= rest - 1) {
     const auto t = static_cast<task_id>(std::countr_zero(rest));
-    const auto& o = tasks_[t]->pending;
+    const auto& o = pending_[t];
     if (o.kind == op::relax) {
       spinner = t;
     } else if (o.lock != nullptr) {
@@ -75,21 +75,21 @@ void engine::end_stuck() {
   }
   if (sleeper != no_task) {
     defect(verdict::lost_wakeup, fmt::format("{} sleeps on \"{}\" and nobody is left to wake it",
-                                             tasks_[sleeper]->name, tasks_[sleeper]->pending.wait_name));
+                                             tasks_[sleeper]->name, pending_[sleeper].wait_name));
   } else if (spinner != no_task) {
     defect(verdict::livelock,
            fmt::format("{} spins on what nobody is left to change", tasks_[spinner]->name));
   } else {
     defect(verdict::lost_wakeup,
            fmt::format("{} waits for {}, which nobody is left to give back", tasks_[blocked]->name,
-                       label(tasks_[blocked]->pending.lock->owner_id())));
+                       label(pending_[blocked].lock->owner_id())));
   }
 }
 
 // --- defects ----------------------------------------------------------------------------------------------------------
 
 wait_record engine::describe_wait(task_id t) const {
-  const auto& o = tasks_[t]->pending;
+  const auto& o = pending_[t];
   wait_record w{.task = tasks_[t]->name,
                 .object = {},
                 .wait_name = o.wait_name,
@@ -152,7 +152,12 @@ void world::fail(std::string_view what) {
 
 void world::fail_at(std::string_view what, const boost::source_location& at) {
   std::string_view file = at.file_name();
-  if (const auto slash = file.rfind("faultline/"); slash != std::string_view::npos) file.remove_prefix(slash);
+  // A path that does not depend on where the sources lie.
+  if (const auto part = file.rfind("faultline/"); part != std::string_view::npos) {
+    file.remove_prefix(part);
+  } else {
+    file.remove_prefix(file.rfind('/') + 1);
+  }
   fail(fmt::format("{} ({}:{})", what, file, at.line()));
 }
 
@@ -232,7 +237,7 @@ std::vector<task_id> decode(std::string_view text) {
     if (got.ptr != end) {
       if (*got.ptr != '*') throw bad(part);
       got = std::from_chars(got.ptr + 1, end, n);
-      if (got.ec != std::errc{} || got.ptr != end || n == 0 || n > 100'000'000 - choices.size())
+      if (got.ec != std::errc{} || got.ptr != end || n == 0 || n > 10'000'000 - choices.size())
         throw bad(part);
     }
     choices.insert(choices.end(), n, who);

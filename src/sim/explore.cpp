@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
 
 namespace faultline::sim {
@@ -92,6 +93,7 @@ report explore(const options& how, const program& p) {
   bool more = true;
   bool first = true;
   bool described = false;
+  std::array<std::uint64_t, static_cast<std::size_t>(verdict::budget) + 1> by_verdict{};
   while (more && bound.empty()) {
     more = e.run(*s);
     r.steps += e.steps();
@@ -102,7 +104,7 @@ report explore(const options& how, const program& p) {
       ++r.executions;
       if (last.truncated) ++r.truncated;
       e.add_steps(r.steps_reached, r.steps_skipped);
-      ++r.by_verdict[last.truncated ? verdict::budget : last.verdict];
+      ++by_verdict[static_cast<std::size_t>(last.truncated ? verdict::budget : last.verdict)];
       if (last.verdict != verdict::clean) {
         ++r.defects;
         if (r.defects == 1) {
@@ -143,6 +145,9 @@ report explore(const options& how, const program& p) {
   }
   r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
+  for (std::size_t v = 0; v < by_verdict.size(); ++v) {
+    if (by_verdict[v] != 0) r.by_verdict[static_cast<verdict>(v)] = by_verdict[v];
+  }
   for (auto& f : e.order().reversals()) r.findings.push_back(std::move(f));
   if (const auto* d = dynamic_cast<const exhaustive_strategy*>(s.get());
       d != nullptr && !d->nondeterminism().empty()) {

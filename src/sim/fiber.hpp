@@ -44,9 +44,10 @@ class fiber {
     if (stack_.sp != nullptr) boost::context::protected_fixedsize_stack(stack_bytes).deallocate(stack_);
   }
 
-  /// Makes the fiber ready to run `entry(argument)` from the start. `entry` must never return.
-  /// What the fiber was doing is abandoned.
+  /// Makes the fiber ready to run `entry(argument)` from the start. `entry` must never return. What the fiber was doing is
+  /// abandoned; but one that set_idle() before it last left simply goes on from there, with the entry it had.
   void start(void (*entry)(void*), void* argument) {
+    if (std::exchange(idle_, false)) return;
     if (stack_.sp == nullptr) stack_ = boost::context::protected_fixedsize_stack(stack_bytes).allocate();
     forget();
 #ifdef FAULTLINE_ASAN
@@ -55,23 +56,22 @@ class fiber {
 #endif
     ::new (handle_) boost::context::fiber(
         std::allocator_arg, boost::context::preallocated(stack_.sp, stack_.size, stack_), keep_stack{},
-        [this, entry, argument](boost::context::fiber&& none) {
+        [this, entry, argument](boost::context::fiber&& caller) {
+          store(std::move(caller));
           arrived(*this);
           entry(argument);
-          return std::move(none);
+          return boost::context::fiber{};
         });
   }
+
+  void set_idle() noexcept { idle_ = true; }
 
   /// Suspends the present flow of control as `from` and goes on with `to`. Returns when somebody switches to `from`.
   static void transfer(fiber& from, fiber& to) {
     boost::context::fiber target = std::move(to.handle());
-    to.forget();
     leaving(from, to);
-    // The handle that comes back is always empty: each side stores its own before it leaves.
-    boost::context::fiber none = std::move(target).resume_with([&from](boost::context::fiber&& self) {
-      ::new (from.handle_) boost::context::fiber(std::move(self));
-      return boost::context::fiber{};
-    });
+    last_left_ = &from;
+    store(std::move(target).resume());
     arrived(from);
   }
 
@@ -82,6 +82,10 @@ class fiber {
     void deallocate(boost::context::stack_context&) noexcept {}
   };
 
+  /// Who arrives gets the handle of who left, and keeps it for them.
+  static void store(boost::context::fiber&& left) noexcept {
+    ::new (last_left_->handle_) boost::context::fiber(std::move(left));
+  }
   boost::context::fiber& handle() noexcept {
     return *std::launder(reinterpret_cast<boost::context::fiber*>(handle_));
   }
@@ -93,22 +97,17 @@ class fiber {
     const void* bottom =
         to.stack_.sp != nullptr ? static_cast<char*>(to.stack_.sp) - to.stack_.size : to.bottom_;
     const std::size_t size = to.stack_.sp != nullptr ? to.stack_.size : to.size_;
-    last_left() = &from;
     __sanitizer_start_switch_fiber(&from.fake_stack_, bottom, size);
   }
   static void arrived(fiber& here) {
     const void* bottom = nullptr;
     std::size_t size = 0;
     __sanitizer_finish_switch_fiber(here.fake_stack_, &bottom, &size);
-    if (fiber* left = last_left();
+    if (fiber* left = last_left_;
         left->stack_.sp == nullptr) {  // the host thread's own stack: learnt on the way
       left->bottom_ = bottom;
       left->size_ = size;
     }
-  }
-  static fiber*& last_left() {
-    static thread_local fiber* left = nullptr;
-    return left;
   }
   void* fake_stack_ = nullptr;
   const void* bottom_ = nullptr;
@@ -120,6 +119,8 @@ class fiber {
 
   alignas(boost::context::fiber) std::byte handle_[sizeof(boost::context::fiber)];
   boost::context::stack_context stack_{};
+  static inline constinit thread_local fiber* last_left_ = nullptr;
+  bool idle_ = false;
 };
 
 }  // namespace faultline::sim

@@ -17,8 +17,6 @@ const char* name_of(op kind) noexcept {
       return "read";
     case op::var_write:
       return "write";
-    case op::copy:
-      return "copy";
     case op::lock:
       return "lock";
     case op::try_lock:

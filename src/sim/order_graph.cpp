@@ -34,7 +34,8 @@ void order_graph::asked(const std::vector<held>& holds, std::size_t from, node w
   if (first) {
     e.blocking = true;
     e.guards = std::move(guards);
-    e.example = fmt::format("{} in {}", task_name, fmt::join(lines(where), " › "));
+    e.example = where.depth == 0 ? std::string(task_name)
+                                 : fmt::format("{} in {}", task_name, fmt::join(lines(where), " › "));
   } else {
     std::vector<node> both;
     std::set_intersection(e.guards.begin(), e.guards.end(), guards.begin(), guards.end(),

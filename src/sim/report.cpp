@@ -7,10 +7,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <iterator>
 #include <ostream>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace faultline::sim {
 
@@ -40,6 +40,10 @@ std::string chain_text(const std::vector<std::string>& chain) {
 
 namespace {
 
+std::string counted(std::uint64_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
 std::string since_text(const wait_record::holder& h) {
   std::string out = h.since_step == 0 ? " since set-up" : fmt::format(" since step {}", h.since_step);
   if (!h.since.empty()) out += ", taken in " + chain_text(h.since);
@@ -56,7 +60,7 @@ std::string blockers_text(const report& r, const wait_record& w) {
   for (const auto& h : w.held_by) {
     if (!out.empty()) out += "; ";
     if (h.queued) {
-      out += fmt::format("must let {} go first, queued for it {}", h.task, h.mode);
+      out += fmt::format("behind {}, which is queued for it {}", h.task, h.mode);
       continue;
     }
     out += fmt::format("held {} by {}", h.mode, h.task == w.task ? "itself" : h.task);
@@ -88,6 +92,7 @@ std::vector<line> holdings(const report& r, const std::string& task) {
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<line> out;
+  out.reserve(found.size());
   for (auto& f : found) out.push_back(std::move(f.second));
   return out;
 }
@@ -108,7 +113,7 @@ void add_block(std::string& out, const report& r, const wait_record& w) {
     object_width = std::max(object_width, l.object.size());
     mode_width = std::max(mode_width, l.mode.size());
   }
-  out += fmt::format("\n  {}  in {}\n", w.task, chain_text(w.chain));
+  out += fmt::format("\n  {}{}\n", w.task, w.chain.empty() ? "" : "  in " + chain_text(w.chain));
   for (const auto& l : lines) {
     auto text = fmt::format("    {:<9}  {:<{}}  {:<{}} {}", l.verb, l.object, object_width, l.mode,
                             mode_width, l.rest);
@@ -154,14 +159,21 @@ std::vector<std::string_view> edges(std::string_view text) {
   return out;
 }
 
-const char* why_no_hang(const report& r) {
-  if (r.verdict == verdict::deadlock)
-    return "Lock-order checkers report it whether or not the execution hangs.";
-  if (r.complete) {
-    return "No interleaving of these tasks hangs on it; one more task that queues for one of the locks may "
-           "be enough.";
+std::string reversal_text(const report& r, const finding& f) {
+  if (r.verdict == verdict::deadlock &&
+      std::set(r.cycle.begin(), r.cycle.end()) == std::set(f.objects.begin(), f.objects.end())) {
+    return fmt::format(
+        "order reversal: {}, the cycle above; it is there in executions that do not hang, too\n",
+        fmt::join(f.objects, ", "));
   }
-  return "Not seen to hang here.";
+  auto out =
+      fmt::format("order reversal: {} are taken in {} (held -> asked for):\n", fmt::join(f.objects, ", "),
+                  f.objects.size() == 2 ? "both orders" : "a circular order");
+  for (const auto edge : edges(f.text)) out += fmt::format("  {}\n", edge);
+  return out + (r.complete ? "  No interleaving of these tasks hangs on it. Others might: one more task that "
+                             "queues for one of\n"
+                             "  the locks, or a page that is evicted in between, can be enough.\n"
+                           : "  No execution was seen to hang on it.\n");
 }
 
 }  // namespace
@@ -186,33 +198,27 @@ std::string defect_text(const report& r) {
 }
 
 std::string coverage_text(const report& r) {
-  std::string out = fmt::format("{} execution{}", r.executions, r.executions == 1 ? "" : "s");
+  std::string out = counted(r.executions, "execution");
   if (r.blocked != 0) out += fmt::format(" and {} cut short as redundant", r.blocked);
-  out += fmt::format(", {} steps; {}, {}", r.steps, r.strategy, r.grain);
+  out += fmt::format(", {}, {}\n{}, {}", counted(r.steps, "step"),
+                     r.truncated == 0 ? "none truncated" : fmt::format("{} truncated", r.truncated),
+                     r.strategy, r.grain);
   if (r.strategy == "random") out += fmt::format(", seed {}", r.seed);
   if (r.strategy == "exhaustive") {
     out += r.preemptions < 0 ? ", any number of preemptions"
-                             : fmt::format(", at most {} preemptions", r.preemptions);
+                             : fmt::format(", at most {}",
+                                           counted(static_cast<std::uint64_t>(r.preemptions), "preemption"));
   }
-  out += fmt::format(", memory sc, {}\n",
-                     r.truncated == 0 ? "none truncated" : fmt::format("{} truncated", r.truncated));
+  out += ", memory sc; ";
   if (!r.complete) return out + fmt::format("not complete: {}\n", r.why_incomplete);
   return out + (r.preemptions < 0 ? "complete: every interleaving was covered\n"
-                                  : fmt::format("complete for at most {} preemptions\n", r.preemptions));
+                                  : "complete: every interleaving within that bound was covered\n");
 }
 
 std::string findings_text(const report& r) {
   std::string out;
   for (const auto& f : r.findings) {
-    if (f.kind != "order-reversal") {
-      out += fmt::format("{}: {}\n", f.kind, f.text);
-      continue;
-    }
-    out += fmt::format(
-        "order reversal: {} are asked for in both orders, each by a task that holds the one before\n",
-        fmt::join(f.objects, ", "));
-    for (const auto edge : edges(f.text)) out += fmt::format("  {}\n", edge);
-    out += fmt::format("  {}\n", why_no_hang(r));
+    out += f.kind == "order-reversal" ? reversal_text(r, f) : fmt::format("{}: {}\n", f.kind, f.text);
   }
   return out;
 }

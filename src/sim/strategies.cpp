@@ -44,7 +44,7 @@ task_id replay_strategy::choose(const choice_point& at) {
     const task_id wanted = choices_[next_++];
     if ((at.enabled & only(wanted)) != 0) return wanted;
     if (diverged_.empty()) {
-      diverged_ = fmt::format("at step {} task {} cannot run", at.step, wanted);
+      diverged_ = fmt::format("at step {} task {} cannot run", at.step + 1, wanted);
     }
   } else if (diverged_.empty()) {
     diverged_ = fmt::format("the schedule ends at step {} and the execution goes on", at.step);

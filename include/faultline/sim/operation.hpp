@@ -33,7 +33,6 @@ enum class op : std::uint8_t {
   rmw,
   var_read,
   var_write,
-  copy,
   lock,
   try_lock,
   unlock,

@@ -80,8 +80,11 @@ class world {
   void atomic_rmw(object_id id, const void* where, std::memory_order order);
   void plain_read(object_id id, const void* where);
   void plain_write(object_id id, const void* where);
-  /// User bytes: one operation that reads `from` and writes `to` (either may be no_object). May race.
-  void racy_copy(object_id from, object_id to);
+  /// User bytes: may race. One operation, however many bytes.
+  void racy_read(object_id id);
+  void racy_write(object_id id);
+  /// An update of a count that commutes with the others: orders like an acquire-release atomic, no scheduling point.
+  void count(object_id id, const void* where);
 
   // --- locks in specification form --------------------------------------------------------------------------------
 

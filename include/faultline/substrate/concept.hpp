@@ -10,6 +10,7 @@
 ///                load that orders only what is reached through the loaded pointer
 ///   plain data   S::var<T> by S::get / S::set: a race is a defect. Natively it is a bare T, so give it a value;
 ///                S::racy_bytes: user memory, may race; unshared members need nothing
+///   counts       S::use_count: a count of users whose updates commute; no scheduling point
 ///   blocking     S::mutex and S::waitq; S::spec_lock for a lock given by its rule; S::interlock for a leaf lock
 ///                around a short section that does not sleep
 ///   tasks        S::spawn, S::join (keep the S::task until then), S::self, S::relax, S::progress, S::now, S::io
@@ -32,8 +33,9 @@
 namespace faultline {
 
 template <class S>
-concept substrate = requires(typename S::template atomic<std::uint32_t>& word, typename S::template atomic<int*>& pointer,
-                             typename S::template var<int>& data, typename S::racy_bytes& bytes,
+concept substrate = requires(typename S::template atomic<std::uint32_t>& word,
+                             typename S::template atomic<int*>& pointer, typename S::template var<int>& data,
+                             typename S::racy_bytes& bytes, typename S::use_count& uses,
                              typename S::mutex& mutex, typename S::waitq& queue, typename S::spec_lock& lock,
                              typename S::interlock& inter, const step& s, const sim::request& wish,
                              std::span<std::byte> span, void (*body)(), typename S::task& task) {
@@ -42,45 +44,47 @@ concept substrate = requires(typename S::template atomic<std::uint32_t>& word, t
   { word.fetch_add(1U, std::memory_order_relaxed) } -> std::same_as<std::uint32_t>;
   { S::load_dependent(pointer) } -> std::same_as<int*>;
   { S::peek(word) } -> std::same_as<std::uint32_t>;
-  { S::name(word, "text") };
-  { S::name(data, "text") };
+  {S::name(word, "text")};
+  {S::name(data, "text")};
   { S::get(data) } -> std::convertible_to<int>;
-  { S::set(data, 1) };
+  {S::set(data, 1)};
   { S::change(data) } -> std::same_as<int&>;
   { S::peek(data) } -> std::convertible_to<int>;
-  { S::copy(bytes, std::size_t{}, bytes, std::size_t{}, std::size_t{}) };
-  { S::read(bytes, std::size_t{}, span) };
-  { S::write(bytes, std::size_t{}, span) };
-  { S::fill(bytes, std::size_t{}, std::size_t{}, std::byte{}) };
+  {S::copy(bytes, std::size_t{}, bytes, std::size_t{}, std::size_t{})};
+  {S::read(bytes, std::size_t{}, span)};
+  {S::write(bytes, std::size_t{}, span)};
+  {S::fill(bytes, std::size_t{}, std::size_t{}, std::byte{})};
   { S::peek(bytes) } -> std::same_as<std::span<const std::byte>>;
-  { mutex.lock() };
-  { mutex.unlock() };
-  { queue.wait(mutex) };
-  { queue.wake_one() };
-  { queue.wake_all() };
-  { lock.acquire(wish) };
+  uses.add();
+  { uses.drop() } -> std::same_as<bool>;
+  mutex.lock();
+  {mutex.unlock()};
+  {queue.wait(mutex)};
+  {queue.wake_one()};
+  {queue.wake_all()};
+  {lock.acquire(wish)};
   { lock.try_acquire(wish) } -> std::same_as<bool>;
-  { lock.release() };
-  { lock.might_acquire(wish, &lock) };
+  {lock.release()};
+  {lock.might_acquire(wish, &lock)};
   { lock.held_by_me(access::shared) } -> std::same_as<bool>;
   { lock.held() } -> std::same_as<bool>;
-  { inter.enter(access::exclusive) };
-  { inter.leave(access::exclusive) };
-  { inter.wait_unheld(lock, "text") };
+  {inter.enter(access::exclusive)};
+  {inter.leave(access::exclusive)};
+  {inter.wait_unheld(lock, "text")};
   requires std::constructible_from<typename S::frame, const char*, const char*>;
   { S::keeps(s) } -> std::same_as<bool>;
-  { S::check(true, "text") };
-  { S::relax() };
-  { S::progress() };
+  {S::check(true, "text")};
+  {S::relax()};
+  {S::progress()};
   { S::self() } -> std::same_as<std::uint32_t>;
   { S::memory() } -> std::same_as<std::pmr::memory_resource&>;
   { S::template make<int>(1) } -> std::same_as<int*>;
-  { S::destroy(span.data()) };
+  {S::destroy(span.data())};
   { S::keep(std::string_view{}) } -> std::same_as<const char*>;
   { S::now() } -> std::same_as<std::uint64_t>;
-  { S::io("text") };
+  {S::io("text")};
   { S::spawn("text", body) } -> std::same_as<typename S::task>;
-  { S::join(task) };
+  {S::join(task)};
 };
 
 /// Runs `first` then `second`; the other way round where the step is left out.
@@ -124,6 +128,8 @@ template <class S>
 using spec_lock = typename S::spec_lock;
 template <class S>
 using interlock = typename S::interlock;
+template <class S>
+using use_count = typename S::use_count;
 template <class S>
 using racy_bytes = typename S::racy_bytes;
 }  // namespace sub

@@ -49,7 +49,8 @@ struct simulated {
       expected = value_;
       return false;
     }
-    bool compare_exchange_strong(T& expected, T desired, std::memory_order order = std::memory_order_seq_cst) {
+    bool compare_exchange_strong(T& expected, T desired,
+                                 std::memory_order order = std::memory_order_seq_cst) {
       return compare_exchange_strong(expected, desired, order, order);
     }
     bool compare_exchange_weak(T& expected, T desired, std::memory_order success, std::memory_order failure) {
@@ -104,7 +105,8 @@ struct simulated {
     sim::object_id id_;
   };
 
-  /// User-visible bytes: a page's contents. May race legally; one copy is one operation.
+  /// User-visible bytes: a page's contents. May race legally; a read or a write of any
+  /// number of bytes of one object is one operation.
   class racy_bytes {
    public:
     racy_bytes(std::size_t size, const char* name)
@@ -121,6 +123,34 @@ struct simulated {
    private:
     friend struct simulated;
     std::pmr::vector<std::byte> data_;
+    sim::object_id id_;
+  };
+
+  /// A count of users. Its updates commute, and nothing of it is looked at but "was that the last": so an update is no
+  /// scheduling point. It orders as an acquire-release atomic does, which is what makes the last user's free safe.
+  class use_count {
+   public:
+    explicit use_count(std::uint32_t users)
+        : users_(users), id_(sim::world::here().enroll(this, "uses", "")) {}
+    use_count(const use_count&) = delete;
+    use_count& operator=(const use_count&) = delete;
+    ~use_count() {
+      if (auto* w = sim::world::current()) w->retire(id_, this);
+    }
+    void add() {
+      sim::world::here().count(id_, this);
+      ++users_;
+    }
+    /// \returns whether that was the last user. \pre there is one
+    [[nodiscard]] bool drop() {
+      sim::world::here().count(id_, this);
+      sim::world::here().check(users_ != 0, "a use is given back that nobody has");
+      return --users_ == 0;
+    }
+    [[nodiscard]] std::uint32_t peek() const noexcept { return users_; }
+
+   private:
+    std::uint32_t users_;
     sim::object_id id_;
   };
 
@@ -155,7 +185,9 @@ struct simulated {
     /// \param kind  lock class and wait word; \param name  instance, e.g. "f0"
     spec_lock(const sim::lock_rule& rule, const char* kind, const char* name) : state_(rule, kind, name) {}
     void acquire(sim::request wish) { sim::world::here().acquire(state_, mine(wish)); }
-    [[nodiscard]] bool try_acquire(sim::request wish) { return sim::world::here().try_acquire(state_, mine(wish)); }
+    [[nodiscard]] bool try_acquire(sim::request wish) {
+      return sim::world::here().try_acquire(state_, mine(wish));
+    }
     void release() { sim::world::here().release(state_); }
     /// Declares the blocking acquire that a failed try leads to, after `first` (may be null) was given back.
     void might_acquire(sim::request wish, const spec_lock* first) const {
@@ -230,52 +262,57 @@ struct simulated {
     return v.value_;
   }
 
-  /// Copies `n` bytes; one operation. \pre both ranges lie inside
-  static void copy(racy_bytes& to, std::size_t to_at, const racy_bytes& from, std::size_t from_at, std::size_t n) {
-    auto& w = sim::world::here();
-    w.check(to_at + n <= to.size() && from_at + n <= from.size(), "copy past the end of a page");
-    w.racy_copy(from.id_, to.id_);
-    std::memmove(to.data_.data() + to_at, from.data_.data() + from_at, n);
+  /// Copies `n` bytes: a read of all of them, then a write of all of them; two operations. \pre both ranges lie inside
+  static void copy(racy_bytes& to, std::size_t to_at, const racy_bytes& from, std::size_t from_at,
+                   std::size_t n) {
+    std::pmr::vector<std::byte> between(n, &memory());
+    read(from, from_at, between);
+    write(to, to_at, between);
   }
   /// Copies out of `from` into memory of the caller alone.
   static void read(const racy_bytes& from, std::size_t at, std::span<std::byte> to) {
     auto& w = sim::world::here();
     w.check(at + to.size() <= from.size(), "read past the end of a page");
-    w.racy_copy(from.id_, sim::no_object);
+    w.racy_read(from.id_);
     if (!to.empty()) std::memcpy(to.data(), from.data_.data() + at, to.size());
   }
   static void write(racy_bytes& to, std::size_t at, std::span<const std::byte> from) {
     auto& w = sim::world::here();
     w.check(at + from.size() <= to.size(), "write past the end of a page");
-    w.racy_copy(sim::no_object, to.id_);
+    w.racy_write(to.id_);
     if (!from.empty()) std::memcpy(to.data_.data() + at, from.data(), from.size());
   }
   static void fill(racy_bytes& to, std::size_t at, std::size_t n, std::byte value) {
     auto& w = sim::world::here();
     w.check(at + n <= to.size(), "fill past the end of a page");
-    w.racy_copy(sim::no_object, to.id_);
+    w.racy_write(to.id_);
     if (n != 0) std::memset(to.data_.data() + at, std::to_integer<int>(value), n);
   }
 
-  /// copy(), read() and write() through an address translation: `valid` is asked at the moment of the access, and nothing is
-  /// done if it says no. It may look only at what operations that write the translated bytes change (a shootdown is one):
-  /// so whatever makes a translation invalid is ordered with every access through it.
+  /// read(), write() and copies through an address translation: `valid` is asked at the moment of the access to the translated
+  /// side, and that access is not done if it says no. It may look only at what operations that write the translated bytes
+  /// change (a shootdown is one): so whatever makes a translation invalid is ordered with every access through it.
   /// \returns whether the access was done
   template <std::predicate Valid>
-  static bool copy_if(Valid&& valid, racy_bytes& to, std::size_t to_at, const racy_bytes& from, std::size_t from_at,
-                      std::size_t n) {
-    auto& w = sim::world::here();
-    w.check(to_at + n <= to.size() && from_at + n <= from.size(), "copy past the end of a page");
-    w.racy_copy(from.id_, to.id_);
-    if (!valid()) return false;
-    std::memmove(to.data_.data() + to_at, from.data_.data() + from_at, n);
+  static bool copy_from_if(Valid&& valid, racy_bytes& to, std::size_t to_at, const racy_bytes& from,
+                           std::size_t from_at, std::size_t n) {
+    std::pmr::vector<std::byte> between(n, &memory());
+    if (!read_if(valid, from, from_at, between)) return false;
+    write(to, to_at, between);
     return true;
+  }
+  template <std::predicate Valid>
+  static bool copy_to_if(Valid&& valid, racy_bytes& to, std::size_t to_at, const racy_bytes& from,
+                         std::size_t from_at, std::size_t n) {
+    std::pmr::vector<std::byte> between(n, &memory());
+    read(from, from_at, between);
+    return write_if(valid, to, to_at, between);
   }
   template <std::predicate Valid>
   static bool read_if(Valid&& valid, const racy_bytes& from, std::size_t at, std::span<std::byte> to) {
     auto& w = sim::world::here();
     w.check(at + to.size() <= from.size(), "read past the end of a page");
-    w.racy_copy(from.id_, sim::no_object);
+    w.racy_read(from.id_);
     if (!valid()) return false;
     if (!to.empty()) std::memcpy(to.data(), from.data_.data() + at, to.size());
     return true;
@@ -284,7 +321,7 @@ struct simulated {
   static bool write_if(Valid&& valid, racy_bytes& to, std::size_t at, std::span<const std::byte> from) {
     auto& w = sim::world::here();
     w.check(at + from.size() <= to.size(), "write past the end of a page");
-    w.racy_copy(sim::no_object, to.id_);
+    w.racy_write(to.id_);
     if (!valid()) return false;
     if (!from.empty()) std::memcpy(to.data_.data() + at, from.data(), from.size());
     return true;
@@ -302,8 +339,7 @@ struct simulated {
   static std::span<const std::byte> peek(const racy_bytes& bytes) noexcept { return bytes.peek(); }
 
   static bool keeps(const step& s) { return sim::world::here().keeps(s); }
-  static void check(bool holds, std::string_view what,
-                    boost::source_location at = BOOST_CURRENT_LOCATION) {
+  static void check(bool holds, std::string_view what, boost::source_location at = BOOST_CURRENT_LOCATION) {
     sim::world::here().check(holds, what, at);
   }
   static void relax() { sim::world::here().relax(); }

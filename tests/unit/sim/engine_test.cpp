@@ -487,7 +487,7 @@ TEST(Search, a_program_without_tasks_is_clean_and_complete) {
 }
 
 TEST(Replay, says_where_it_left_the_schedule) {
-  EXPECT_THAT(sim::replay("0*2.5", programs::abba()).diverged, HasSubstr("at step 2 task 5 cannot run"));
+  EXPECT_THAT(sim::replay("0*2.5", programs::abba()).diverged, HasSubstr("at step 3 task 5 cannot run"));
   EXPECT_THAT(sim::replay("0*2", programs::abba()).diverged, HasSubstr("ends at step 2"));
   EXPECT_THAT(sim::replay("0*4.1*4@1", programs::abba()).diverged, HasSubstr("did other things"));
   EXPECT_EQ(sim::replay("0*4.1*4", programs::abba()).diverged, "");
