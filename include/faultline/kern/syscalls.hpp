@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+/// \file
+/// The system calls of kern::kernel, and user code's loads and stores.
+///
+/// Lock order: offset lock -> what the I/O policy takes -> vnode -> map -> object.
+/// Source: POSIX.1-2017; FreeBSD sys/kern/sys_generic.c (dofileread, dofilewrite), vfs_vnops.c (vn_seek, foffset_lock),
+/// sys/vm/vm_mmap.c (kern_mmap), sys/kern/subr_trap.c.
+#include <faultline/kern/kernel.hpp>
+
+namespace faultline::kern {
+
+template <substrate S, class Config>
+auto kernel<S, Config>::fget(thread& td, fd_number fd, bool open_flags::*right) -> description* {
+  auto* fp = td.proc.descriptors.get(fd);
+  return fp != nullptr && (right == nullptr || fp->flags.*right) ? fp : nullptr;
+}
+
+template <substrate S, class Config>
+result<fd_number> kernel<S, Config>::open(thread& td, std::string_view name, open_flags how) {
+  typename S::frame f{"open"};
+  const auto node = nodes_.find(name);
+  if (node == nodes_.end()) return errc::enoent;
+  const auto fd = td.proc.descriptors.install_new(*S::template make<description>(*node->second, how));
+  S::progress();
+  return fd;
+}
+
+template <substrate S, class Config>
+errc kernel<S, Config>::close(thread& td, fd_number fd) {
+  typename S::frame f{"close"};
+  const errc error = td.proc.descriptors.remove(fd);
+  S::progress();
+  return error;
+}
+
+template <substrate S, class Config>
+result<fd_number> kernel<S, Config>::dup(thread& td, fd_number fd) {
+  typename S::frame f{"dup"};
+  auto* fp = fget(td, fd, nullptr);
+  if (fp == nullptr) return errc::ebadf;
+  const auto other = td.proc.descriptors.install(*fp);
+  S::progress();
+  return other;
+}
+
+template <substrate S, class Config>
+errc kernel<S, Config>::run(thread& td, description& fp, vfs::uio& u, bool explicit_offset) {
+  const bool append = fp.flags.append && (!explicit_offset || parameters_.append_moves_pwrite);
+  const io_request how{.explicit_offset = explicit_offset,
+                       .flags = {.append = append, .size_max = parameters_.file_size_max}};
+  // Every range that is locked ends at offset + resid.
+  if (!append && (u.offset > byte_range::off_max || u.resid > byte_range::off_max - u.offset))
+    return errc::einval;
+  return u.direction == vfs::uio_direction::read ? io_.read(context_, td, fp.vnode, u, how)
+                                                 : io_.write(context_, td, fp.vnode, u, how);
+}
+
+template <substrate S, class Config>
+result<std::uint64_t> kernel<S, Config>::transfer(const char* call, thread& td, fd_number fd,
+                                                  std::span<const vfs::iovec> buffers,
+                                                  std::optional<std::int64_t> offset,
+                                                  vfs::uio_direction direction) {
+  constexpr std::size_t iov_max = 1024;
+  const bool reads = direction == vfs::uio_direction::read;
+  auto* fp = fget(td, fd, reads ? &open_flags::read : &open_flags::write);
+  if (fp == nullptr) return errc::ebadf;
+  if ((offset && *offset < 0) || buffers.size() > iov_max) return errc::einval;
+  typename S::frame f{call, fp->vnode.name};
+
+  vfs::uio u{S::memory()};
+  u.direction = direction;
+  for (const auto& piece : buffers) {
+    if (piece.size > byte_range::off_max - u.resid) return errc::einval;
+    u.resid += piece.size;
+    u.iov.push_back(piece);
+  }
+  const auto wanted = u.resid;
+  errc error = errc::ok;
+  if (wanted != 0 && offset) {
+    u.offset = static_cast<std::uint64_t>(*offset);
+    error = run(td, *fp, u, true);
+  } else if (wanted != 0) {
+    fp->offset_lock.acquire({});
+    u.offset = S::get(fp->offset);
+    const bool across = S::keeps(offset_lock);
+    if (!across) fp->offset_lock.release();
+    error = run(td, *fp, u, false);
+    if (!across) fp->offset_lock.acquire({});
+    S::set(fp->offset, u.offset);
+    fp->offset_lock.release();
+  }
+  S::progress();
+  const auto done = wanted - u.resid;
+  if (error != errc::ok && !(done > 0 && parameters_.short_count_wins)) return error;
+  return done;
+}
+
+template <substrate S, class Config>
+result<std::uint64_t> kernel<S, Config>::read(thread& td, fd_number fd, user_address buffer,
+                                              std::uint64_t size) {
+  const vfs::iovec one{buffer, size};
+  return transfer("read", td, fd, {&one, 1}, {}, vfs::uio_direction::read);
+}
+template <substrate S, class Config>
+result<std::uint64_t> kernel<S, Config>::write(thread& td, fd_number fd, user_address buffer,
+                                               std::uint64_t size) {
+  const vfs::iovec one{buffer, size};
+  return transfer("write", td, fd, {&one, 1}, {}, vfs::uio_direction::write);
+}
+template <substrate S, class Config>
+result<std::uint64_t> kernel<S, Config>::pread(thread& td, fd_number fd, user_address buffer,
+                                               std::uint64_t size, std::int64_t offset) {
+  const vfs::iovec one{buffer, size};
+  return transfer("pread", td, fd, {&one, 1}, offset, vfs::uio_direction::read);
+}
+template <substrate S, class Config>
+result<std::uint64_t> kernel<S, Config>::pwrite(thread& td, fd_number fd, user_address buffer,
+                                                std::uint64_t size, std::int64_t offset) {
+  const vfs::iovec one{buffer, size};
+  return transfer("pwrite", td, fd, {&one, 1}, offset, vfs::uio_direction::write);
+}
+template <substrate S, class Config>
+result<std::uint64_t> kernel<S, Config>::readv(thread& td, fd_number fd,
+                                               std::span<const vfs::iovec> buffers) {
+  return transfer("readv", td, fd, buffers, {}, vfs::uio_direction::read);
+}
+template <substrate S, class Config>
+result<std::uint64_t> kernel<S, Config>::writev(thread& td, fd_number fd,
+                                                std::span<const vfs::iovec> buffers) {
+  return transfer("writev", td, fd, buffers, {}, vfs::uio_direction::write);
+}
+
+template <substrate S, class Config>
+result<std::uint64_t> kernel<S, Config>::lseek(thread& td, fd_number fd, std::int64_t offset, whence from) {
+  auto* fp = fget(td, fd, nullptr);
+  if (fp == nullptr) return errc::ebadf;
+  if (from != whence::set && from != whence::current && from != whence::end) return errc::einval;
+  typename S::frame f{"lseek", fp->vnode.name};
+  fp->offset_lock.acquire({});
+  std::uint64_t base = 0;
+  if (from == whence::current) base = S::get(fp->offset);
+  if (from == whence::end) base = vn_size(td, fp->vnode);
+  errc error = errc::ok;
+  const auto distance =
+      offset < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(offset) : static_cast<std::uint64_t>(offset);
+  if (offset < 0 && distance > base) error = errc::einval;
+  if (offset >= 0 && distance > byte_range::off_max - base) error = errc::eoverflow;
+  const auto target = offset < 0 ? base - distance : base + distance;
+  if (error == errc::ok) S::set(fp->offset, target);
+  fp->offset_lock.release();
+  S::progress();
+  if (error != errc::ok) return error;
+  return target;
+}
+
+template <substrate S, class Config>
+errc kernel<S, Config>::ftruncate(thread& td, fd_number fd, std::int64_t size) {
+  auto* fp = fget(td, fd, nullptr);
+  if (fp == nullptr) return errc::ebadf;
+  if (size < 0 || !fp->flags.write) return errc::einval;
+  typename S::frame f{"ftruncate", fp->vnode.name};
+  const io_request how{.explicit_offset = true, .flags = {.size_max = parameters_.file_size_max}};
+  const errc error = io_.truncate(context_, td, fp->vnode, static_cast<std::uint64_t>(size), how);
+  S::progress();
+  return error;
+}
+
+template <substrate S, class Config>
+result<std::uint64_t> kernel<S, Config>::fstat_size(thread& td, fd_number fd) {
+  auto* fp = fget(td, fd, nullptr);
+  if (fp == nullptr) return errc::ebadf;
+  typename S::frame f{"fstat", fp->vnode.name};
+  const auto size = vn_size(td, fp->vnode);
+  S::progress();
+  return size;
+}
+
+template <substrate S, class Config>
+result<user_address> kernel<S, Config>::mmap(thread& td, user_address at, std::uint64_t size,
+                                             vm::protection rights, map_flags flags, fd_number fd,
+                                             std::int64_t offset) {
+  typename S::frame f{"mmap"};
+  const auto page = parameters_.page_size;
+  if (size == 0 || offset < 0 || static_cast<std::uint64_t>(offset) % page != 0) return errc::einval;
+  if (flags.shared == flags.private_copy) return errc::einval;
+  if (flags.fixed && raw(at) % page != 0) return errc::einval;
+  auto* fp = fget(td, fd, nullptr);
+  if (fp == nullptr) return errc::ebadf;
+  if (!fp->flags.read) return errc::eacces;
+  if (flags.shared && vm::allows(rights, vm::protection::write) && !fp->flags.write) return errc::eacces;
+  const auto first = static_cast<std::uint64_t>(offset);
+  if (size > byte_range::off_max - first || td.map->round_page(size) < size) return errc::eoverflow;
+  if (flags.private_copy) return errc::enodev;
+  const auto where =
+      td.map->map(flags.fixed ? std::optional{at} : std::nullopt, size, fp->vnode.object, first, rights);
+  S::progress();
+  return where;
+}
+
+template <substrate S, class Config>
+errc kernel<S, Config>::munmap(thread& td, user_address at, std::uint64_t size) {
+  typename S::frame f{"munmap"};
+  constexpr auto user_max = vm::address_space<S>::user_max;
+  if (size == 0 || raw(at) % parameters_.page_size != 0) return errc::einval;
+  if (raw(at) > user_max || size > user_max - raw(at)) return errc::einval;
+  td.map->unmap(at, at + td.map->round_page(size));
+  S::progress();
+  return errc::ok;
+}
+
+/// Pieces of one page each: translates, faults, tries again. `access_page(bytes, at, size, live)` does the access.
+template <substrate S, class Config>
+template <class Access>
+user_signal kernel<S, Config>::user_copy(thread& td, user_address at, std::uint64_t size,
+                                         vm::protection wanted, Access&& access_page) {
+  while (size > 0) {
+    const auto in_page = raw(at) % parameters_.page_size;
+    const auto n = std::min(size, parameters_.page_size - in_page);
+    auto* translation = td.map->pm.translate(td.map->page_of(at), wanted);
+    if (translation == nullptr) {
+      ++td.traps;
+      switch (vm::vm_fault<S>(td, at, wanted)) {
+        case vm::fault_result::success:
+          continue;
+        case vm::fault_result::invalid_address:
+        case vm::fault_result::protection_failure:
+          return user_signal::sigsegv;
+        case vm::fault_result::out_of_bounds:
+        case vm::fault_result::pager_error:
+          return user_signal::sigbus;
+      }
+    }
+    auto& m = *translation->target;
+    const bool done = access_page(*m.bytes, static_cast<std::size_t>(in_page), static_cast<std::size_t>(n),
+                                  [translation] { return translation->live(); });
+    if (done && wanted == vm::protection::write) m.dirty.set();
+    vm::page_drop(m);
+    if (!done) continue;
+    at = at + n;
+    size -= n;
+  }
+  return user_signal::none;
+}
+
+template <substrate S, class Config>
+user_signal kernel<S, Config>::load(thread& td, user_address at, std::span<std::byte> to) {
+  typename S::frame f{"load"};
+  const auto signal = user_copy(td, at, to.size(), vm::protection::read,
+                                [&](sub::racy_bytes<S>& bytes, std::size_t from, std::size_t n, auto live) {
+                                  if (!S::read_if(live, bytes, from, to.first(n))) return false;
+                                  to = to.subspan(n);
+                                  return true;
+                                });
+  S::progress();
+  return signal;
+}
+
+template <substrate S, class Config>
+user_signal kernel<S, Config>::store(thread& td, user_address at, std::span<const std::byte> from) {
+  typename S::frame f{"store"};
+  const auto signal = user_copy(td, at, from.size(), vm::protection::write,
+                                [&](sub::racy_bytes<S>& bytes, std::size_t to, std::size_t n, auto live) {
+                                  if (!S::write_if(live, bytes, to, from.first(n))) return false;
+                                  from = from.subspan(n);
+                                  return true;
+                                });
+  S::progress();
+  return signal;
+}
+
+template <substrate S, class Config>
+user_access kernel<S, Config>::load(thread& td, user_address at) {
+  user_access seen;
+  seen.signal = load(td, at, std::span{&seen.value, 1});
+  return seen;
+}
+
+template <substrate S, class Config>
+user_access kernel<S, Config>::store(thread& td, user_address at, std::byte value) {
+  return {.signal = store(td, at, std::span<const std::byte>{&value, 1}), .value = {}};
+}
+
+}  // namespace faultline::kern

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+/// \file
+/// VOP_READ and VOP_WRITE of a filesystem like UFS: a loop over buffers of some pages, each wired and copied.
+///
+/// The caller's vnode lock is held across the copies: with page faults enabled, across faults. No page is busy meanwhile.
+///
+/// May sleep: "pgrbwt", "vmopar", the device; the fault handler, if faults are enabled.
+/// Source: FreeBSD sys/ufs/ffs/ffs_vnops.c (ffs_read, ffs_write), sys/ufs/ffs/ffs_inode.c (ffs_truncate).
+#include <faultline/core/errc.hpp>
+#include <faultline/vfs/uiomove.hpp>
+#include <faultline/vfs/vnode.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace faultline::vfs {
+
+/// IO_* flags of a VOP.
+struct io_flags {
+  bool append = false;                               ///< IO_APPEND: write at the end, wherever the uio points
+  bool unit = true;                                  ///< IO_UNIT: undo a write that fails
+  std::uint64_t size_max = std::uint64_t{1} << 42U;  ///< of a file, bytes (fs_maxfilesize)
+};
+
+namespace detail {
+
+/// The pages of one buffer, each wired.
+template <substrate S>
+class wired_pages {
+ public:
+  wired_pages() : pages_(&S::memory()) {}
+  wired_pages(const wired_pages&) = delete;
+  wired_pages& operator=(const wired_pages&) = delete;
+  ~wired_pages() {
+    for (auto* m : pages_) vm::page_unwire(*m);
+  }
+  /// bread or getblk: wires page `index`, read in unless the caller is going to fill all of it. \errors EIO
+  errc add(vnode_base<S>& vp, std::uint64_t index, bool overwrite) {
+    const auto m = vp.bread_page(page_index{index}, overwrite);
+    if (!m.ok()) return m.error();
+    pages_.push_back(m.value());
+    return errc::ok;
+  }
+  [[nodiscard]] vm::page<S>& find(std::uint64_t index) const {
+    return **std::find_if(pages_.begin(), pages_.end(),
+                          [index](const auto* m) { return raw(m->index) == index; });
+  }
+  [[nodiscard]] const std::pmr::vector<vm::page<S>*>& all() const noexcept { return pages_; }
+
+ private:
+  std::pmr::vector<vm::page<S>*> pages_;
+};
+
+/// Copies `n` bytes at the uio's offset through the pages of a buffer. Stops at the first error.
+template <substrate S>
+errc copy_buffer(vm::thread_state<S>& td, const wired_pages<S>& buffer, std::uint64_t page_size,
+                 std::uint64_t n, uio& u) {
+  while (n > 0) {
+    const auto at = u.offset % page_size;
+    const auto part = std::min(n, page_size - at);
+    auto& m = buffer.find(u.offset / page_size);
+    if (const errc e = vn_io_fault_uiomove(td, m, static_cast<std::size_t>(at), part, u); e != errc::ok)
+      return e;
+    n -= part;
+  }
+  return errc::ok;
+}
+
+}  // namespace detail
+
+/// \pre the vnode lock is held
+/// \errors EFAULT, EIO; the uio says how far it got
+template <substrate S>
+errc ffs_read(vm::thread_state<S>& td, vnode_base<S>& vp, uio& u) {
+  typename S::frame f{"ffs_read", vp.name};
+  const std::uint64_t page_size = vp.page_size();
+  const std::uint64_t block_size = page_size * vp.mount.block_pages;
+  while (u.resid > 0) {
+    const auto size = S::get(vp.size);
+    if (u.offset >= size) break;
+    const auto block = u.offset / block_size * block_size;
+    const auto n = std::min({u.resid, size - u.offset, block + block_size - u.offset});
+    detail::wired_pages<S> buffer;
+    for (auto at = block; at < std::min(size, block + block_size); at += page_size) {
+      if (const errc e = buffer.add(vp, at / page_size, false); e != errc::ok) return e;
+    }
+    if (const errc e = detail::copy_buffer(td, buffer, page_size, n, u); e != errc::ok) return e;
+  }
+  return errc::ok;
+}
+
+/// A failed write is undone if IO_UNIT asks for it: the file is cut to its old size, and the uio's offset and resid (not its
+/// iovec) point to the start again. Bytes below the old end that were overwritten stay so.
+/// \pre the vnode lock is held exclusively
+/// \errors EFAULT, EIO, EFBIG
+template <substrate S>
+errc ffs_write(vm::thread_state<S>& td, vnode_base<S>& vp, uio& u, const io_flags& flags) {
+  typename S::frame f{"ffs_write", vp.name};
+  const std::uint64_t page_size = vp.page_size();
+  const std::uint64_t block_size = page_size * vp.mount.block_pages;
+  const auto old_size = S::get(vp.size);
+  if (flags.append) u.offset = old_size;
+  if (u.offset > flags.size_max || u.resid > flags.size_max - u.offset) return errc::efbig;
+  const auto resid = u.resid;
+  errc error = errc::ok;
+  while (u.resid > 0 && error == errc::ok) {
+    const auto n = std::min(u.resid, block_size - u.offset % block_size);
+    const auto first = u.offset;
+    const auto last = first + n;
+    if (last > S::get(vp.size)) {
+      error = vp.set_size(last);
+      if (error != errc::ok) break;
+    }
+    detail::wired_pages<S> buffer;
+    for (auto index = first / page_size; error == errc::ok && index * page_size < last; ++index) {
+      const bool overwrite = index * page_size >= first && (index + 1) * page_size <= last;
+      error = buffer.add(vp, index, overwrite);
+    }
+    if (error != errc::ok) break;
+    error = detail::copy_buffer(td, buffer, page_size, n, u);
+    for (auto* m : buffer.all()) {
+      const auto page_end = (raw(m->index) + 1) * page_size;
+      if (raw(m->index) * page_size >= u.offset) break;  // nothing reached it
+      m->dirty.set();
+      if (!m->valid && page_end <= u.offset) vp.object.io_overwritten(*m);
+    }
+  }
+  if (error != errc::ok && flags.unit) {
+    if (const errc undone = vp.set_size(old_size); undone != errc::ok) error = undone;
+    u.offset -= resid - u.resid;
+    u.resid = resid;
+  }
+  return error;
+}
+
+/// \pre the vnode lock is held exclusively
+/// \errors EFBIG, EIO
+template <substrate S>
+errc ffs_truncate(vnode_base<S>& vp, std::uint64_t size, const io_flags& flags) {
+  typename S::frame f{"ffs_truncate", vp.name};
+  if (size > flags.size_max) return errc::efbig;
+  return vp.set_size(size);
+}
+
+}  // namespace faultline::vfs

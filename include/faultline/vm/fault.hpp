@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+/// \file
+/// The page-fault handler, and holding a user buffer's pages.
+///
+/// Lock order: vnode -> map -> object -> page busy. From a busy page a vnode is only *tried*: truncation sleeps on busy pages
+/// with the vnode lock held (vnode_pager_setsize -> vm_object_page_remove), so whoever slept for the vnode with a busy page
+/// would close a cycle with it. Where the try fails:
+///   call chain            vm_fault -> vget
+///   order it takes        page busy -> vnode (try)
+///   who takes the reverse ftruncate -> vnode -> vmopar
+///   how it is avoided     page busy and paging in progress are given back, then vget sleeps, then the fault starts again with
+///                         the vnode held; the next pass finds it locked and does not ask
+///   callers must          be able to bear a fault with any vnode lock; hold no busy page
+///
+/// May sleep: "vmmap", "vmpfw" (page busy by somebody else), "vnode", the device.
+/// Source: FreeBSD sys/vm/vm_fault.c (vm_fault_hold, vm_fault_quick_hold_pages; 10.1, 12.1), sys/amd64/amd64/trap.c.
+#include <faultline/core/step.hpp>
+#include <faultline/substrate/concept.hpp>
+#include <faultline/vm/thread_state.hpp>
+
+#include <optional>
+#include <span>
+
+namespace faultline::vm {
+
+inline constexpr step try_vnode_lock{"vm.fault.try-vnode-lock", "V10",
+                                     "deadlock of page busy and vnode lock, against truncation"};
+inline constexpr step recurse_on_own_vnode{
+    "vm.fault.recurse-on-own-vnode", "V11a",
+    "self deadlock: the exclusive holder of the vnode faults on its file"};
+inline constexpr step dirty_at_hold{"vm.hold.dirty-at-hold", "V6",
+                                    "the page is reclaimed as clean and the data read into it are lost"};
+inline constexpr step unhold_on_error{"vm.hold.unhold-on-error", "V14a", "held pages leak"};
+
+/// Brings the page of `at` in and maps it. May sleep.
+/// \param held  not null: the page, held for the caller (vm_page_hold). Does not look at TDP_NOFAULTING
+template <substrate S>
+fault_result vm_fault_hold(thread_state<S>& td, user_address at, protection wanted, page<S>** held);
+
+/// As a trap does. \param td  TDP_NOFAULTING: protection_failure at once
+template <substrate S>
+fault_result vm_fault(thread_state<S>& td, user_address at, protection wanted) {
+  if (td.no_faulting) return fault_result::protection_failure;
+  return vm_fault_hold<S>(td, at, wanted, nullptr);
+}
+
+/// A trap of the kernel's own access to user memory (copyin, copyout).
+///
+/// Inside a section with faults disabled a trap counts as spurious, a stale TLB entry, unless it is at the address of the most
+/// recent one: the access is simply done again. So each page that is really absent costs two traps.
+/// \returns whether to try the access again; otherwise EFAULT
+template <substrate S>
+[[nodiscard]] bool trap_pagefault(thread_state<S>& td, user_address at, protection wanted) {
+  ++td.traps;
+  if (td.no_faulting && (td.reset_spurious || td.spurious_at != at)) {
+    td.spurious_at = at;
+    td.reset_spurious = false;
+    return true;
+  }
+  return vm_fault(td, at, wanted) == fault_result::success;
+}
+
+/// vm_fault_quick_hold_pages: holds the pages of [at, at + size), faulting in those that are not mapped. Takes no lock across
+/// pages, so a page held early may be unmapped or even leave its file before the last one is held: copies through the held
+/// pages do not mind.
+/// \param wanted  write for read(2). Marks the pages dirty now: later stores go past the ptes, and would be lost
+/// \param pages  room for all of them (asserted; the kernel panics)
+/// \returns how many; nothing if a page cannot be had: then none is held
+template <substrate S>
+[[nodiscard]] std::optional<std::size_t> vm_fault_quick_hold_pages(thread_state<S>& td, user_address at,
+                                                                   std::uint64_t size, protection wanted,
+                                                                   std::span<page<S>*> pages);
+
+template <substrate S>
+void vm_page_unhold_pages(std::span<page<S>* const> pages) {
+  for (auto* m : pages) page_unhold(*m);
+}
+
+namespace detail {
+
+/// struct faultstate, as far as it outlives a pass.
+template <substrate S>
+class fault_state {
+ public:
+  explicit fault_state(thread_state<S>& td) : td_(td) {}
+
+  [[nodiscard]] bool holds(const pager<S>& file) const noexcept { return vp_ == &file; }
+  void unlock_vp() {
+    if (vp_ != nullptr) vp_->pager_unlock(td_.locks);
+    vp_ = nullptr;
+  }
+
+  /// vm_fault_lock_vnode. \returns false: the page was given back, the vnode is locked now, the fault starts again
+  [[nodiscard]] bool lock_vnode(vm_object<S>& object, page<S>& m) {
+    pager<S>& file = *object.file();
+    if (holds(file)) return true;
+    unlock_vp();
+    const access how = file.pager_lock_owned_exclusively() ? access::exclusive : access::shared;
+    const bool recurse = S::keeps(recurse_on_own_vnode);
+    typename S::frame f{"vget", file.pager_name()};
+    bool keeps_page = true;
+    if (S::keeps(try_vnode_lock)) {
+      file.pager_might_lock(td_.locks, how, recurse, m.busy);
+      if (!file.pager_try_lock(td_.locks, how, recurse)) {
+        object.fault_release(m);
+        keeps_page = false;
+        file.pager_lock(td_.locks, how, recurse);
+      }
+    } else {
+      file.pager_lock(td_.locks, how, recurse);
+    }
+    vp_ = &file;
+    return keeps_page;
+  }
+
+ private:
+  thread_state<S>& td_;
+  pager<S>* vp_ = nullptr;  // fs.vp: locked by this fault
+};
+
+}  // namespace detail
+
+template <substrate S>
+fault_result vm_fault_hold(thread_state<S>& td, user_address at, protection wanted, page<S>** held) {
+  typename S::frame f{"vm_fault"};
+  ++td.faults;
+  auto& map = *td.map;
+  detail::fault_state<S> fs{td};
+  for (;;) {  // RetryFault
+    map.read_lock();
+    const auto entry = map.lookup(at);
+    const bool allowed = entry && allows(entry->rights, wanted);
+    if (!allowed) {
+      map.read_unlock();
+      fs.unlock_vp();
+      return entry ? fault_result::protection_failure : fault_result::invalid_address;
+    }
+    const auto generation = map.timestamp();
+    auto& object = *entry->object;
+    const page_index index{entry->offset_of(raw(at)) / map.page_size()};
+    const auto [how, m, valid] = object.fault_grab(index);
+    if (how == vm_object<S>::found::beyond_end) {
+      map.read_unlock();
+      fs.unlock_vp();
+      return fault_result::out_of_bounds;
+    }
+    if (how == vm_object<S>::found::busy) {
+      map.read_unlock();
+      object.sleep_if_busy(
+          *m, "vmpfw");  // a vnode locked by an earlier pass stays: vnode -> busy is the legal order
+      continue;
+    }
+
+    bool lookup_still_valid = true;
+    if (!valid && object.file() != nullptr) {
+      map.read_unlock();
+      lookup_still_valid = false;
+      if (!fs.lock_vnode(object, *m)) continue;
+      if (const errc e = object.file()->getpage(*m); e != errc::ok) {
+        object.fault_release(*m);
+        fs.unlock_vp();
+        return e == errc::einval ? fault_result::out_of_bounds : fault_result::pager_error;
+      }
+    }
+    if (!valid) m->valid = true;  // read, or zero-filled: it is busy, nobody looks
+
+    if (!lookup_still_valid) {
+      // The page is busy and the vnode locked: the map may only be tried.
+      bool same = map.try_read_lock();
+      if (same && map.timestamp() != generation) {
+        const auto now = map.lookup(at);
+        same = now && allows(now->rights, wanted) && now->object == &object &&
+               now->offset_of(raw(at)) == entry->offset_of(raw(at));
+        if (!same) map.read_unlock();
+      }
+      if (!same) {
+        object.fault_release(*m);
+        fs.unlock_vp();
+        continue;
+      }
+    }
+
+    map.pm.enter(map.page_of(at), *m, entry->rights);
+    object.fault_done(*m, wanted, held != nullptr);
+    if (held != nullptr) *held = m;
+    map.read_unlock();
+    fs.unlock_vp();
+    return fault_result::success;
+  }
+}
+
+template <substrate S>
+std::optional<std::size_t> vm_fault_quick_hold_pages(thread_state<S>& td, user_address at, std::uint64_t size,
+                                                     protection wanted, std::span<page<S>*> pages) {
+  typename S::frame f{"vm_fault_quick_hold_pages"};
+  auto& map = *td.map;
+  if (size == 0) return 0;
+  if (raw(at) + size < raw(at) || raw(at) + size > address_space<S>::user_max) return std::nullopt;
+  const auto first = map.page_of(at);
+  const auto count = static_cast<std::size_t>(map.page_of(at + (size - 1)) - first + 1);
+  S::check(count <= pages.size(), "vm_fault_quick_hold_pages: count > max_count");
+
+  bool all_mapped = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    pages[i] = map.pm.extract_and_hold(first + i, wanted);
+    if (pages[i] == nullptr) {
+      all_mapped = false;
+    } else if (allows(wanted, protection::write) && S::keeps(dirty_at_hold)) {
+      pages[i]->dirty.set();
+    }
+  }
+  if (all_mapped) return count;
+
+  for (std::size_t i = 0; i < count; ++i) {
+    if (pages[i] != nullptr) continue;
+    const user_address va{(first + i) * map.page_size()};
+    if (vm_fault_hold(td, va, wanted, &pages[i]) == fault_result::success) continue;
+    if (S::keeps(unhold_on_error)) {
+      for (std::size_t k = 0; k < count; ++k) {
+        if (pages[k] != nullptr) page_unhold(*pages[k]);
+      }
+    }
+    return std::nullopt;
+  }
+  return count;
+}
+
+}  // namespace faultline::vm

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+/// \file
+/// The pages of a file (with a pager), or of anonymous memory (without).
+///
+/// Each member function that says "one section" is one critical section of the object's interlock: look-up, allocation and
+/// the page's busy state change together, as they do under VM_OBJECT_WLOCK. Nothing sleeps inside.
+///
+/// May sleep: sleep_if_busy(), page_remove().  Lock order: after vnode and map; the interlock is a leaf.
+/// Source: FreeBSD sys/vm/vm_object.c, vm_fault.c, vm_page.c (vm_page_grab, vm_page_sleep_if_busy), vnode_pager.c
+/// (vnode_pager_setsize).
+#include <faultline/substrate/concept.hpp>
+#include <faultline/vm/page.hpp>
+#include <faultline/vm/pager.hpp>
+#include <faultline/vm/pmap.hpp>
+
+#include <cstdio>
+#include <map>
+
+namespace faultline::vm {
+
+template <substrate S>
+class vm_object {
+ public:
+  enum class found : std::uint8_t {
+    ready,  ///< wired, and valid unless it is to be overwritten as a whole (buffer I/O)
+    owned,  ///< exclusively busy by the caller
+    busy,   ///< busy by somebody else: sleep_if_busy() and look again
+    beyond_end,
+  };
+  struct grabbed {
+    found how;
+    page<S>* m = nullptr;
+    bool valid = false;  ///< `owned`
+  };
+
+  /// \param name  of the file, lives as long as the run
+  /// \param file  null: anonymous memory
+  vm_object(std::size_t page_size, const char* name, std::uint64_t size_pages, pager<S>* file)
+      : page_size_(page_size),
+        name_(name),
+        pager_(file),
+        interlock_("vmobject", name),
+        pages_(std::pmr::map<std::uint64_t, page<S>*>(&S::memory())),
+        size_pages_(size_pages),
+        every_page_(&S::memory()) {}
+  vm_object(const vm_object&) = delete;
+  vm_object& operator=(const vm_object&) = delete;
+
+  [[nodiscard]] pager<S>* file() const noexcept { return pager_; }
+  [[nodiscard]] const char* name() const noexcept { return name_; }
+  [[nodiscard]] std::size_t page_size() const noexcept { return page_size_; }
+
+  /// The fault handler's look-up, one section: the page, allocated if absent, exclusively busy, and one paging in progress
+  /// more. `busy` and `beyond_end` take nothing.
+  [[nodiscard]] grabbed fault_grab(page_index index);
+  /// Ends a fault that failed or starts again, one section: gives back the busy page and the paging in progress.
+  void fault_release(page<S>& m);
+  /// Ends a fault that entered the page, one section.
+  /// \param hold  vm_page_hold() it, for the caller
+  void fault_done(page<S>& m, protection wanted, bool hold);
+
+  /// Buffer I/O's look-up, one section: `ready` (wired), `owned` (must be read from the device first), or `busy`.
+  /// \param backed  the device has bytes for the page; else it starts as zeros
+  /// \param overwrite  the caller fills the whole page: no need to read it. Until it is filled it stays invalid, so that a
+  ///                   fault on it, by the very copy that fills it for instance, reads it
+  [[nodiscard]] grabbed io_grab(page_index index, bool backed, bool overwrite);
+  /// After the device read, one section: no longer busy; if `ok`, valid and wired.
+  void io_read_done(page<S>& m, bool ok);
+  /// After an overwrite that succeeded, one section: valid.
+  void io_overwritten(page<S>& m);
+
+  /// vm_page_sleep_if_busy: waits until nobody has the page busy. Takes nothing; look again.
+  void sleep_if_busy(page<S>& m, const char* wait_name) { interlock_.wait_unheld(m.busy, wait_name); }
+
+  /// Sets the size to a larger number of pages, one section.
+  /// \returns the page at `tail` if it is there, valid, and may be mapped: its bytes past the old end may be a user's
+  [[nodiscard]] page<S>* grow(std::uint64_t size_pages, page_index tail);
+  /// Sets the size, then vm_object_page_remove of all pages beyond it: unmaps them, and frees those that nobody holds.
+  /// May sleep on busy pages, as "vmopar": \pre no page of this object is busy by the caller.
+  void shrink(std::uint64_t size_pages);
+
+  /// At quiescence: the page if it is here.
+  [[nodiscard]] const page<S>* peek(page_index index) const {
+    const auto& pages = S::peek(pages_);
+    const auto at = pages.find(raw(index));
+    return at == pages.end() ? nullptr : at->second;
+  }
+  [[nodiscard]] std::uint32_t paging_in_progress() const noexcept { return paging_in_progress_; }
+  /// At quiescence: the pages that are or were here.
+  [[nodiscard]] const std::pmr::vector<page<S>*>& every_page() const noexcept { return every_page_; }
+
+ private:
+  page<S>& find_or_allocate(page_index index) {  // caller is in a section
+    auto& slot = S::change(pages_)[raw(index)];
+    if (slot == nullptr) {
+      char shown[96];
+      std::snprintf(shown, sizeof shown, "%s.%llu", name_, static_cast<unsigned long long>(raw(index)));
+      slot = S::template make<page<S>>(page_size_, index, S::keep(shown));
+      every_page_.push_back(slot);
+    }
+    return *slot;
+  }
+
+  std::size_t page_size_;
+  const char* name_;
+  pager<S>* pager_;
+  sub::interlock<S> interlock_;
+  sub::var<S, std::pmr::map<std::uint64_t, page<S>*>> pages_;  // guarded by interlock_, as all below
+  sub::var<S, std::uint64_t> size_pages_;
+  std::uint32_t paging_in_progress_ = 0;
+  std::pmr::vector<page<S>*> every_page_;  // that was ever here
+};
+
+template <substrate S>
+auto vm_object<S>::fault_grab(page_index index) -> grabbed {
+  const section<S> guard{interlock_};
+  if (raw(index) >= S::get(size_pages_)) return {found::beyond_end};
+  auto& m = find_or_allocate(index);
+  if (!m.busy.try_acquire({.how = access::exclusive})) return {found::busy, &m};
+  m.faulted_on = true;
+  ++paging_in_progress_;
+  return {found::owned, &m, m.valid};
+}
+
+template <substrate S>
+void vm_object<S>::fault_release(page<S>& m) {
+  const section<S> guard{interlock_};
+  --paging_in_progress_;
+  m.busy.release();
+}
+
+template <substrate S>
+void vm_object<S>::fault_done(page<S>& m, protection wanted, bool hold) {
+  const section<S> guard{interlock_};
+  if (allows(wanted, protection::write)) m.dirty.set();
+  if (hold) page_hold(m);
+  --paging_in_progress_;
+  m.busy.release();
+}
+
+template <substrate S>
+auto vm_object<S>::io_grab(page_index index, bool backed, bool overwrite) -> grabbed {
+  const section<S> guard{interlock_};
+  auto& m = find_or_allocate(index);
+  if (m.busy.held()) return {found::busy, &m};
+  if (!m.valid && !backed) m.valid = true;
+  if (m.valid || overwrite) {
+    page_wire(m);
+    return {found::ready, &m};
+  }
+  S::check(m.busy.try_acquire({.how = access::exclusive}), "vm_page_grab: busy after all");
+  return {found::owned, &m};
+}
+
+template <substrate S>
+void vm_object<S>::io_read_done(page<S>& m, bool ok) {
+  const section<S> guard{interlock_};
+  if (ok) {
+    m.valid = true;
+    page_wire(m);
+  }
+  m.busy.release();
+}
+
+template <substrate S>
+void vm_object<S>::io_overwritten(page<S>& m) {
+  const section<S> guard{interlock_};
+  m.valid = true;
+}
+
+template <substrate S>
+page<S>* vm_object<S>::grow(std::uint64_t size_pages, page_index tail) {
+  const section<S> guard{interlock_};
+  if (size_pages > S::get(size_pages_)) S::set(size_pages_, size_pages);
+  const auto& pages = S::get(pages_);
+  const auto at = pages.find(raw(tail));
+  return at != pages.end() && at->second->valid && at->second->faulted_on ? at->second : nullptr;
+}
+
+template <substrate S>
+void vm_object<S>::shrink(std::uint64_t size_pages) {
+  std::pmr::vector<page<S>*> gone(&S::memory());
+  for (bool again = true; again;) {
+    page<S>* in_the_way = nullptr;
+    gone.clear();
+    {
+      const section<S> guard{interlock_};
+      S::set(size_pages_, size_pages);
+      auto& pages = S::change(pages_);
+      for (auto at = pages.lower_bound(size_pages); at != pages.end() && in_the_way == nullptr;) {
+        if (at->second->busy.held()) {
+          in_the_way = at->second;
+        } else {
+          gone.push_back(at->second);
+          at = pages.erase(at);
+        }
+      }
+    }
+    for (auto* m : gone) {
+      pmap<S>::remove_all(*m);
+      page_drop(*m);  // the object's use
+    }
+    again = in_the_way != nullptr;
+    if (again) sleep_if_busy(*in_the_way, "vmopar");
+  }
+}
+
+}  // namespace faultline::vm

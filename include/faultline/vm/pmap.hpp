@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+/// \file
+/// The hardware's view of an address space: one level of ptes, with reverse mappings and shootdown.
+///
+/// A translation outlives its pte until the shootdown: the pte goes in a section of the pmap, then the shootdown, an operation
+/// on the page, ends every access in flight. So an access is two operations, translate() and the copy, and the copy finds out
+/// whether its translation still is one (S::copy_if): what a TLB and an IPI do, without a TLB per CPU.
+///
+/// Does not sleep.  Lock order: the pmap's interlock is a leaf.
+/// Source: FreeBSD sys/amd64/amd64/pmap.c (pmap_enter, pmap_extract_and_hold, pmap_remove, pmap_remove_all).
+#include <faultline/substrate/concept.hpp>
+#include <faultline/vm/page.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace faultline::vm {
+
+/// A pte and its pv entry.
+template <substrate S>
+struct mapping {
+  mapping(page<S>& to, protection allowed) : target(&to), rights(allowed) {}
+
+  page<S>* target;
+  protection rights;           ///< guarded by the pmap's interlock
+  sticky_flag<S> shot_down{};  ///< set in operations on the target's bytes
+
+  [[nodiscard]] bool live() const noexcept { return !shot_down.is_set(); }
+};
+
+template <substrate S>
+class pmap {
+ public:
+  /// \param name  of the process
+  explicit pmap(const char* name)
+      : interlock_("pmap", name), ptes_(std::pmr::map<std::uint64_t, mapping<S>*>(&S::memory())) {}
+  pmap(const pmap&) = delete;
+  pmap& operator=(const pmap&) = delete;
+
+  /// Maps a page. \pre the page is exclusively busy
+  void enter(std::uint64_t virtual_page, page<S>& m, protection rights);
+
+  /// The translation of a page for an access, or null: a page fault. The frame stays what it is until page_drop().
+  [[nodiscard]] mapping<S>* translate(std::uint64_t virtual_page, protection wanted);
+
+  /// pmap_extract_and_hold: the mapped page, held; null if the access would fault.
+  [[nodiscard]] page<S>* extract_and_hold(std::uint64_t virtual_page, protection wanted);
+
+  /// Removes the ptes of pages [first, last) and waits for the shootdown.
+  void remove(std::uint64_t first, std::uint64_t last);
+
+  /// pmap_remove_all: no pte of any pmap leads to the page afterwards, and no access is in flight.
+  /// \pre nobody can enter the page meanwhile: it is busy, or off its object
+  static void remove_all(page<S>& m);
+
+  /// Without a scheduling point: for checks at quiescence.
+  [[nodiscard]] const page<S>* peek(std::uint64_t virtual_page) const {
+    const auto& ptes = S::peek(ptes_);
+    const auto at = ptes.find(virtual_page);
+    return at == ptes.end() ? nullptr : at->second->target;
+  }
+
+ private:
+  static void shoot_down(page<S>& m, std::span<mapping<S>* const> gone);
+  [[nodiscard]] mapping<S>* find(std::uint64_t virtual_page,
+                                 protection wanted) const;  // caller is in a section
+  void remove_translation(mapping<S>& which);
+
+  sub::interlock<S> interlock_;
+  sub::var<S, std::pmr::map<std::uint64_t, mapping<S>*>> ptes_;  // guarded by interlock_
+};
+
+/// A pv entry knows its pmap, for pmap_remove_all.
+template <substrate S>
+struct pv_entry final : mapping<S> {
+  pv_entry(page<S>& to, protection allowed, pmap<S>& its_pmap, std::uint64_t at)
+      : mapping<S>(to, allowed), owner(its_pmap), virtual_page(at) {}
+
+  pmap<S>& owner;
+  std::uint64_t virtual_page;
+};
+
+template <substrate S>
+mapping<S>* pmap<S>::find(std::uint64_t virtual_page, protection wanted) const {
+  const auto& ptes = S::get(ptes_);
+  const auto at = ptes.find(virtual_page);
+  return at != ptes.end() && allows(at->second->rights, wanted) ? at->second : nullptr;
+}
+
+template <substrate S>
+void pmap<S>::enter(std::uint64_t virtual_page, page<S>& m, protection rights) {
+  const section<S> guard{interlock_};
+  auto& pte = S::change(ptes_)[virtual_page];
+  if (pte != nullptr && pte->target == &m) {
+    pte->rights = rights;
+    return;
+  }
+  S::check(pte == nullptr, "pmap_enter: another page is mapped there");
+  std::erase_if(m.mappings, [](const mapping<S>* old) { return !old->live(); });
+  pte = S::template make<pv_entry<S>>(m, rights, *this, virtual_page);
+  m.mappings.push_back(pte);
+}
+
+template <substrate S>
+mapping<S>* pmap<S>::translate(std::uint64_t virtual_page, protection wanted) {
+  const section<S> guard{interlock_, access::shared};
+  auto* found = find(virtual_page, wanted);
+  if (found != nullptr) found->target->users.add();
+  return found;
+}
+
+template <substrate S>
+page<S>* pmap<S>::extract_and_hold(std::uint64_t virtual_page, protection wanted) {
+  const section<S> guard{interlock_, access::shared};
+  auto* found = find(virtual_page, wanted);
+  if (found == nullptr) return nullptr;
+  page_hold(*found->target);
+  return found->target;
+}
+
+template <substrate S>
+void pmap<S>::shoot_down(page<S>& m, std::span<mapping<S>* const> gone) {
+  S::fill(*m.bytes, 0, 0, std::byte{});  // the IPI: ordered with every access to the page
+  for (auto* entry : gone) entry->shot_down.set();
+}
+
+template <substrate S>
+void pmap<S>::remove(std::uint64_t first, std::uint64_t last) {
+  std::pmr::vector<mapping<S>*> gone(&S::memory());
+  {
+    const section<S> guard{interlock_};
+    auto& ptes = S::change(ptes_);
+    const auto begin = ptes.lower_bound(first);
+    const auto end = ptes.lower_bound(last);
+    for (auto at = begin; at != end; ++at) {
+      at->second->target->users.add();  // the frame is not reused before the shootdown is complete
+      gone.push_back(at->second);
+    }
+    ptes.erase(begin, end);
+  }
+  for (auto* entry : gone) {
+    shoot_down(*entry->target, {&entry, 1});
+    page_drop(*entry->target);
+  }
+}
+
+template <substrate S>
+void pmap<S>::remove_translation(mapping<S>& which) {
+  const section<S> guard{interlock_};
+  auto& ptes = S::change(ptes_);
+  const auto at = ptes.find(static_cast<pv_entry<S>&>(which).virtual_page);
+  if (at != ptes.end() && at->second == &which) ptes.erase(at);
+}
+
+template <substrate S>
+void pmap<S>::remove_all(page<S>& m) {
+  if (!m.faulted_on) return;
+  S::fill(*m.bytes, 0, 0,
+          std::byte{});  // the pv list lock: ordered with a removal elsewhere that ends in a shootdown
+  const bool any =
+      std::any_of(m.mappings.begin(), m.mappings.end(), [](const auto* entry) { return entry->live(); });
+  if (!any) return;
+  for (auto* entry : m.mappings) {
+    if (entry->live()) static_cast<pv_entry<S>*>(entry)->owner.remove_translation(*entry);
+  }
+  shoot_down(m, m.mappings);
+}
+
+}  // namespace faultline::vm
