@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+/// \file
+/// A scenario: a named reproduction with what is expected of it under each policy and omitted step.
+#include <faultline/core/step.hpp>
+#include <faultline/sim/explore.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace faultline::scenario {
+
+/// Chosen policy of each axis: {"io": "vn-io-fault", "vnode": "shared"}.
+using policies = std::map<std::string, std::string, std::less<>>;
+
+/// One way in which kernels differ.
+struct axis {
+  std::string_view name;  ///< "io"
+  std::string_view summary;
+  struct value {
+    std::string_view name;     ///< "vn-io-fault"
+    std::string_view summary;  ///< what it holds while a user page may be faulted in
+  };
+  std::vector<value> values;
+};
+
+/// One row of the verdict matrix.
+struct expectation {
+  faultline::scenario::policies policies{};    ///< axes not named take the scenario's stock policy
+  std::vector<std::string_view> omit{};        ///< ids of steps left out
+  std::optional<std::uint32_t> preemptions{};  ///< bound; none: every interleaving
+  sim::verdict verdict = sim::verdict::clean;
+  /// Substring of the report's one-line message.
+  std::string_view message{};
+  /// Objects of the cycle, in any order ("vnode:f0"); for deadlocks.
+  std::vector<std::string_view> cycle{};
+  /// Every clean end shows one of these, and each is seen ("a=1 b=2"); empty: not compared.
+  std::vector<std::string_view> outcomes{};
+  /// Pairs (or longer cycles) that the order graph reports, exactly; for clean rows.
+  std::vector<std::vector<std::string_view>> reversals{};
+  /// The search must have been a proof (for its bound).
+  bool complete = true;
+  /// Only with --full: takes long.
+  bool full_only = false;
+};
+
+struct scenario_info {
+  std::string_view name;                  ///< "vn-io-fault/crossed-write"
+  std::string_view summary;               ///< one sentence
+  int thread = 0;                         ///< 1 to 5
+  std::vector<std::string_view> cases{};  ///< "C01", "A1"
+  std::vector<std::string_view> axes{};   ///< the scenario's own axis first: a bare policy name means it
+  policies stock{};                       ///< one policy for each axis
+  sim::granularity grain = sim::granularity::coarse;
+};
+
+struct scenario {
+  scenario_info info;
+  /// The program under test with these policies (one for each axis).
+  sim::program (*program)(const policies& chosen) = nullptr;
+  std::vector<expectation> expected;
+};
+
+/// All shipped scenarios, axes and steps, in the order of their names (ids).
+[[nodiscard]] std::span<const scenario> all();
+[[nodiscard]] const scenario* find(std::string_view name);
+[[nodiscard]] std::span<const axis> axes();
+[[nodiscard]] const axis* find_axis(std::string_view name);
+[[nodiscard]] std::span<const step* const> steps();
+/// By id ("V1") or name ("vn-io-fault.disable-faults").
+[[nodiscard]] const step* find_step(std::string_view id);
+
+/// Stock policies with `chosen` over them.
+[[nodiscard]] policies complete(const scenario& s, const policies& chosen);
+
+/// How a row came out.
+struct row_result {
+  const expectation* row = nullptr;
+  sim::report report;
+  std::vector<std::string> wrong;  ///< what is not as expected, a sentence each; empty: all is
+};
+
+/// Explores the row and compares. A row with omitted steps must fail in an execution that skipped each of them.
+/// \param steps_max  over all executions; reaching it is "not as expected" where the row wants a proof
+[[nodiscard]] row_result check(const scenario& s, const expectation& row, std::uint64_t steps_max = 0);
+
+/// The expectation for these policies, omitted steps and bound, if the matrix has one.
+[[nodiscard]] const expectation* expected(const scenario& s, const policies& chosen,
+                                          std::span<const step* const> omit,
+                                          std::optional<std::uint32_t> preemptions);
+
+}  // namespace faultline::scenario

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The one table of scenarios, axes and steps.
+#include "setting.hpp"
+
+#include <faultline/policy/io/vn_io_fault.hpp>
+#include <faultline/policy/io/vnode_locked.hpp>
+#include <faultline/scenario/scenario.hpp>
+#include <faultline/sync/rangelock/queue.hpp>
+#include <faultline/sync/refcount.hpp>
+
+#include <array>
+
+namespace faultline::scenario {
+
+std::span<const scenario> all() {
+  static const std::array table{busy_truncate(), crossed_read(), crossed_write(), crossed_write_two_pages(),
+                                self_read(),     self_write(),   torn_write()};
+  return table;
+}
+
+std::span<const axis> axes() {
+  static const std::array table{
+      axis{.name = "io",
+           .summary =
+               "what brackets read(2) and write(2), and what it holds while a user page may be faulted in",
+           .values = {{policy::io::vn_io_fault::name,
+                       "FreeBSD since 2012: offset and range lock; copies run with page faults disabled"},
+                      {policy::io::vnode_locked::name, "FreeBSD before 2012: the vnode lock"}}},
+      axis{.name = "vnode",
+           .summary = "whether the vnode lock can be shared",
+           .values = {{"no-share", "LK_NOSHARE: every request is exclusive"},
+                      {"shared", "VN_LOCK_ASHARE: reads and faults share it (UFS regular files)"}}},
+  };
+  return table;
+}
+
+std::span<const step* const> steps() {
+  static constexpr std::array table{
+      &sync::increment_if_not_zero,
+      &sync::settle_on_unlock,
+      &sync::granted_write_to_front,
+      &sync::wake_granted,
+      &policy::io::disable_faults,
+      &policy::io::range_lock,
+      &policy::io::whole_range_for_append,
+      &policy::io::write_protection_in_hold,
+      &vm::dirty_at_hold,
+      &policy::io::clone_uio,
+      &policy::io::stop_without_progress,
+      &policy::io::chunk_cap,
+      &policy::io::room_for_partial_ends,
+      &vm::try_vnode_lock,
+      &vm::recurse_on_own_vnode,
+      &sync::let_sharers_through,
+      &policy::io::keep_range_between_chunks,
+      &kern::offset_lock,
+      &vm::unhold_on_error,
+      &policy::io::unhold_after_copy,
+  };
+  return table;
+}
+
+}  // namespace faultline::scenario
