@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "recording.hpp"
+
+#include "commands.hpp"
+#include "select.hpp"
+
+#include <boost/algorithm/string/classification.hpp>
+#include <boost/algorithm/string/split.hpp>
+#include <boost/algorithm/string/trim.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <system_error>
+
+namespace faultline::cli {
+
+namespace {
+
+constexpr std::string_view tag = "fl1:";
+constexpr std::array<std::string_view, 5> keys{"policy", "omit", "granularity", "memory", "schedule"};
+constexpr std::size_t file_max = std::size_t{1} << 24U;
+
+std::vector<std::string> parts(std::string_view text, char between) {
+  std::vector<std::string> out;
+  if (!text.empty()) boost::algorithm::split(out, text, [between](char c) { return c == between; });
+  return out;
+}
+
+std::map<std::string, std::string, std::less<>> settings(const std::vector<std::string>& fields) {
+  std::map<std::string, std::string, std::less<>> out;
+  for (std::size_t i = 1; i < fields.size(); ++i) {
+    const auto& field = fields[i];
+    const auto sign = field.find('=');
+    const auto key = field.substr(0, sign);
+    if (std::find(keys.begin(), keys.end(), key) == keys.end())
+      throw usage_error(unknown("setting", key, keys));
+    if (sign == std::string::npos)
+      throw usage_error(fmt::format("\"{0}\" has no value; write {0}=VALUE", key));
+    if (!out.emplace(key, field.substr(sign + 1)).second)
+      throw usage_error(fmt::format("{} is given twice", key));
+  }
+  for (const std::string_view key : {"granularity", "memory", "schedule"}) {
+    if (!out.contains(key))
+      throw usage_error(fmt::format("{} is missing; write {}=VALUE after a semicolon", key, key));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string text_of(const recording& r) {
+  std::string out = fmt::format("{}{}", tag, r.what->info.name);
+  if (!r.policies.empty()) out += ";policy=" + text_of(r.policies, ",");
+  for (std::size_t i = 0; i < r.omit.size(); ++i)
+    out += fmt::format("{}{}", i == 0 ? ";omit=" : ",", r.omit[i]->id);
+  return out + fmt::format(";granularity={};memory=sc;schedule={}", name_of(r.grain), r.schedule);
+}
+
+bool is_recording(std::string_view text) noexcept {
+  if (!text.starts_with("fl")) return false;
+  const auto colon = text.find_first_not_of("0123456789", 2);
+  return colon != std::string_view::npos && colon > 2 && text[colon] == ':';
+}
+
+recording recording_from(std::string_view line, const std::string& origin) {
+  try {
+    if (!line.starts_with(tag)) {
+      if (is_recording(line)) {
+        throw usage_error(
+            fmt::format("a schedule of format {}; this program reads fl1", line.substr(0, line.find(':'))));
+      }
+      throw usage_error("not a schedule: it begins with \"fl1:\", as explore prints it");
+    }
+    recording r;
+    const auto fields = parts(line.substr(tag.size()), ';');
+    r.what = &scenario_named(fields.empty() ? std::string_view{} : std::string_view(fields.front()));
+    auto given = settings(fields);
+    r.policies = scenario::complete(*r.what, policies_named(*r.what, parts(given["policy"], ',')));
+    r.omit = steps_named(parts(given["omit"], ','));
+    r.grain = granularity_named(given["granularity"]);
+    check_memory(given["memory"]);
+    r.schedule = given["schedule"];
+    r.origin = origin;
+    return r;
+  } catch (const usage_error& error) {
+    throw usage_error(origin + error.what());
+  }
+}
+
+recording recording_from_file(const std::string& path) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed))
+    throw usage_error(fmt::format("{} is a directory, not a schedule", path));
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    throw usage_error(
+        fmt::format("cannot read {}: {}; give a file that explore --save wrote, or the schedule in quotes",
+                    path, std::generic_category().message(errno)));
+  }
+  std::string text;
+  text.resize(file_max);
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad())
+    throw usage_error(fmt::format("cannot read {}: {}", path, std::generic_category().message(errno)));
+  if (!in.eof()) throw usage_error(fmt::format("{} is too long for a schedule", path));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+
+  std::string found;
+  std::size_t found_at = 0;
+  std::size_t number = 0;
+  for (auto& line : parts(text, '\n')) {
+    ++number;
+    boost::algorithm::trim(line);
+    if (line.empty() || line.front() == '#') continue;
+    if (found_at != 0) {
+      throw usage_error(
+          fmt::format("{}:{}: a second schedule; the first is in line {}", path, number, found_at));
+    }
+    found = line;
+    found_at = number;
+  }
+  if (found_at == 0) {
+    throw usage_error(fmt::format("{}:{}: the file ends and there was no line that begins with \"fl1:\"",
+                                  path, std::max<std::size_t>(number, 1)));
+  }
+  return recording_from(found, fmt::format("{}:{}: ", path, found_at));
+}
+
+std::string shell_word(std::string_view text) {
+  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("/._-+:=,@%").find(c) != std::string_view::npos;
+  });
+  if (plain) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace faultline::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+/// \file
+/// One execution with all that is needed to have it again, as a line of text:
+///
+///     fl1:SCENARIO;policy=AXIS=P,AXIS=P;omit=ID,ID;granularity=coarse;memory=sc;schedule=0*7.1*9@HASH
+///
+/// `fl1` is the version of the format. `policy` and `omit` may be absent. In a file, empty lines and lines that begin
+/// with # are skipped.
+#include <faultline/scenario/scenario.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace faultline::cli {
+
+struct recording {
+  const scenario::scenario* what = nullptr;
+  scenario::policies policies{};  ///< one for each axis
+  std::vector<const step*> omit{};
+  sim::granularity grain = sim::granularity::coarse;
+  std::string schedule{};
+  std::string origin{};  ///< "FILE:LINE: ", for errors; empty if it was given as text
+};
+
+[[nodiscard]] std::string text_of(const recording& r);
+/// Does it look like a recording rather than like the name of a file?
+[[nodiscard]] bool is_recording(std::string_view text) noexcept;
+/// \errors usage_error, beginning with `origin`
+[[nodiscard]] recording recording_from(std::string_view line, const std::string& origin);
+/// \errors usage_error: cannot be read, or "FILE:LINE: what is wrong"
+[[nodiscard]] recording recording_from_file(const std::string& path);
+
+/// `text` as one word of a POSIX shell.
+[[nodiscard]] std::string shell_word(std::string_view text);
+
+}  // namespace faultline::cli

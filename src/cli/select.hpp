@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+/// \file
+/// From names on the command line to what they name. Each unknown name is a usage_error that lists the valid ones.
+#include <faultline/scenario/scenario.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace faultline::cli {
+
+/// The valid name that `given` was probably meant to be; empty if none is near.
+[[nodiscard]] std::string_view nearest(std::string_view given, std::span<const std::string_view> valid);
+/// `unknown scenario "x"; did you mean y? There are: y, z`
+[[nodiscard]] std::string unknown(std::string_view kind, std::string_view given,
+                                  std::span<const std::string_view> valid);
+
+[[nodiscard]] const scenario::scenario& scenario_named(std::string_view name);
+/// \param items  "AXIS=P", or "P" of the scenario's own axis
+/// \returns the axes named
+[[nodiscard]] scenario::policies policies_named(const scenario::scenario& s,
+                                                std::span<const std::string> items);
+/// Each once, in the order given.
+[[nodiscard]] std::vector<const step*> steps_named(std::span<const std::string> names);
+[[nodiscard]] sim::granularity granularity_named(std::string_view name);
+[[nodiscard]] sim::strategy_kind strategy_named(std::string_view name);
+void check_memory(std::string_view name);
+
+[[nodiscard]] std::string_view name_of(sim::granularity g) noexcept;
+/// "io=vnode-locked, vnode=shared"
+[[nodiscard]] std::string text_of(const scenario::policies& chosen, std::string_view between = ", ");
+
+}  // namespace faultline::cli
