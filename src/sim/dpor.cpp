@@ -12,13 +12,15 @@ namespace faultline::sim {
 namespace {
 
 /// Everything earlier on the object is ordered before such a touch, so a search for races may stop there.
-constexpr bool covers(touch t) {
-  return t == touch::write || t == touch::acquire_exclusive || t == touch::attempt_exclusive;
+constexpr bool covers(const object_touch& t) {
+  const bool whole = t.range.first >= t.range.last;
+  return t.how == touch::write ||
+         (whole && (t.how == touch::acquire_exclusive || t.how == touch::attempt_exclusive));
 }
 
 bool dependent(const object_touch& a, const object_touch& b) {
   if (a.object == no_object || a.object != b.object) return false;
-  return relate(a.how, b.how) != relation::independent || relate(b.how, a.how) != relation::independent;
+  return relate(a, b) != relation::independent || relate(b, a) != relation::independent;
 }
 
 }  // namespace
@@ -124,10 +126,10 @@ void exhaustive_strategy::executed(const choice_point& at, task_id t) {
       visits_.resize(std::max<std::size_t>(part.object + 1, visits_.size() * 2));
     auto& visits = visits_[part.object];
     for (auto v = visits.rbegin(); v != visits.rend(); ++v) {
-      if (relate(v->how, part.how) != relation::independent) e.clock.join(events_[v->at].clock, tasks_);
-      if (covers(v->how)) break;
+      if (relate(v->what, part) != relation::independent) e.clock.join(events_[v->at].clock, tasks_);
+      if (covers(v->what)) break;
     }
-    visits.push_back({at.step, part.how});
+    visits.push_back({at.step, part});
   }
   if (o.follows != none) e.clock.join(events_[o.follows].clock, tasks_);
   events_.push_back(e);
@@ -137,6 +139,9 @@ void exhaustive_strategy::executed(const choice_point& at, task_id t) {
 /// Looks for events that race with operation `o` of `t`, which comes (or would come) after events [0, end).
 void exhaustive_strategy::find_races(task_id t, const operation& o, index end) {
   const vector_clock prior = before(t);
+  if (bound_ && o.follows != none && events_[o.follows].task != t && !happens_before(o.follows, prior)) {
+    race_bounded(o.follows, t);
+  }
   for (const auto& part : {o.first, o.second}) {
     if (part.object == no_object || part.object >= visits_.size()) continue;
     std::array<index, tasks_max * 2> direct{};
@@ -144,13 +149,14 @@ void exhaustive_strategy::find_races(task_id t, const operation& o, index end) {
     const auto& visits = visits_[part.object];
     for (auto v = visits.rbegin(); v != visits.rend(); ++v) {
       const event& e = events_[v->at];
-      const relation how = relate(v->how, part.how);
+      const relation how = relate(v->what, part);
       if (how == relation::independent || e.task == t || happens_before(v->at, prior)) {
-        if (covers(v->how) && !bound_) break;
+        if (covers(v->what) && !bound_) break;
         continue;
       }
       if (bound_) {
-        // Before a release as well: a task that comes then and has to wait gives a switch that costs nothing.
+        // Before a release (or what else this can only follow) as well: a task that comes then and has to wait gives a
+        // switch that costs nothing.
         race_bounded(v->at, t);
       } else if (how == relation::racing) {
         const bool behind_another = std::any_of(direct.begin(), direct.begin() + found, [&](index later) {
@@ -158,7 +164,7 @@ void exhaustive_strategy::find_races(task_id t, const operation& o, index end) {
         });
         if (!behind_another && found < direct.size()) direct[found++] = v->at;
       }
-      if (covers(v->how) && !bound_) break;
+      if (covers(v->what) && !bound_) break;
     }
     for (std::size_t i = 0; i < found; ++i) race(direct[i], t, o, prior, end);
   }

@@ -54,7 +54,7 @@ class exhaustive_strategy final : public strategy {
   };
   struct visit {
     index at;
-    touch how;
+    object_touch what;
   };
 
   [[nodiscard]] bool happens_before(index e, const vector_clock& clock) const noexcept {

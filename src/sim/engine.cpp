@@ -81,6 +81,9 @@ bool engine::run(strategy& s) {
   phase_ = phase::check;
   if (!outcome_.pruned && !outcome_.truncated) e.run_check();
 
+  for (task_set rest = unfinished_; rest != 0; rest &= rest - 1) {
+    note_what_it_follows(pending_[static_cast<task_id>(std::countr_zero(rest))]);
+  }
   execution_end how{.unfinished = unfinished_,
                     .pending = {pending_.data(), task_count_},
                     .defect = outcome_.verdict != verdict::clean,
@@ -138,6 +141,8 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
   t.holds.clear();
   if (daemon) e.daemons_ |= only(id);
   e.unfinished_ |= only(id);
+  e.gated_ &= ~only(id);
+  e.pending_[id] = {};
   t.fiber.start(&engine::task_main, &t);  // goes on in its loop, if it came to its end the last time
   if (phase_ == phase::tasks) {
     auto& parent = *e.tasks_[running_];
@@ -289,9 +294,7 @@ void engine::dispatch(sim::fiber& from) {
   if (&to != &from) sim::fiber::transfer(from, to);
 }
 
-void engine::record_step(task_id t, const choice_point& cp) {
-  auto& me = *tasks_[t];
-  auto& o = pending_[t];
+void engine::note_what_it_follows(operation& o) const {
   if (o.kind == op::lock && o.lock->rule().announces(o.wish)) {
     o.follows = o.lock->last_grant_event_;  // the queue lets nobody past who is ahead
   } else if (o.kind == op::resume) {
@@ -299,6 +302,12 @@ void engine::record_step(task_id t, const choice_point& cp) {
   } else if (o.kind == op::join) {
     o.follows = static_cast<const task*>(o.context)->last_step;
   }
+}
+
+void engine::record_step(task_id t, const choice_point& cp) {
+  auto& me = *tasks_[t];
+  auto& o = pending_[t];
+  note_what_it_follows(o);
   strategy_->executed(cp, t);
   if (how_.on_event) narrate(t);
   hash_ = (hash_ ^ ((std::uint64_t{t} << 56U) | (std::uint64_t{static_cast<std::uint8_t>(o.kind)} << 48U) |

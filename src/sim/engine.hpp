@@ -102,6 +102,7 @@ class engine final : public world {
   [[noreturn]] void leave_task();
   void end_stuck();
   void record_step(task_id t, const choice_point& cp);
+  void note_what_it_follows(operation& o) const;
   void narrate(task_id t);
 
   // engine_objects.cpp: accesses, locks, queues

@@ -302,7 +302,7 @@ void world::acquire(lock_state& lock, const request& wish) {
     lock.queue_.push_back(wish);
   }
   e.at({.kind = op::lock,
-        .first = {lock.owner_id(), acquire_touch(wish.how)},
+        .first = {lock.owner_id(), acquire_touch(wish.how), wish.range},
         .second = {lock.queue_id(), announced ? touch::none : touch::read},
         .ready = &engine::lock_ready,
         .lock = &lock,
@@ -319,11 +319,13 @@ bool world::try_acquire(lock_state& lock, const request& wish) {
   if (phase_ == phase::tasks) {
     e.learn_order(lock, false, {});
     if (e.tasks_[running_]->sections == 0) {
-      // Where sharers queue too, a grant to one takes it off the queue, which a shared try can see.
-      const bool commutes_with_sharers = wish.how == access::shared && !lock.rule().announces(wish);
+      // Where a request of this kind queues, each grant takes one off the queue, which a try of any range can see.
+      const bool queues = lock.rule().announces(wish);
+      const bool commutes_with_sharers = wish.how == access::shared && !queues;
       e.at({.kind = op::try_lock,
             .first = {lock.owner_id(),
-                      commutes_with_sharers ? touch::attempt_shared : touch::attempt_exclusive},
+                      commutes_with_sharers ? touch::attempt_shared : touch::attempt_exclusive,
+                      queues ? byte_range{} : wish.range},
             .second = {lock.queue_id(), touch::read},
             .wish = wish});
     }
@@ -347,8 +349,9 @@ void world::release(lock_state& lock) {
     return;
   }
   const access how = mine->granted.how;
+  const byte_range range = mine->granted.range;
   if (phase_ == phase::tasks && e.tasks_[running_]->sections == 0) {
-    e.at({.kind = op::unlock, .first = {lock.owner_id(), release_touch(how)}});
+    e.at({.kind = op::unlock, .first = {lock.owner_id(), release_touch(how), range}});
     mine = std::find_if(lock.holds_.rbegin(), lock.holds_.rend(),
                         [&](const hold& h) { return h.granted.task == running_; });
   }

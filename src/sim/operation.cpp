@@ -95,4 +95,12 @@ relation relate(touch earlier, touch later) noexcept {
   return relation::racing;
 }
 
+relation relate(const object_touch& earlier, const object_touch& later) noexcept {
+  const auto ranged = [](const byte_range& r) { return r.first < r.last; };
+  if (ranged(earlier.range) && ranged(later.range) && !earlier.range.overlaps(later.range)) {
+    return relation::independent;
+  }
+  return relate(earlier.how, later.how);
+}
+
 }  // namespace faultline::sim

@@ -44,7 +44,8 @@ TEST_P(Matrix, row_is_as_expected) {
   if (!result.wrong.empty()) ADD_FAILURE() << result.report;
 }
 
-INSTANTIATE_TEST_SUITE_P(scenario, Matrix, testing::ValuesIn(rows()), [](const auto& i) { return label(i.param); });
+INSTANTIATE_TEST_SUITE_P(scenario, Matrix, testing::ValuesIn(rows()),
+                         [](const auto& i) { return label(i.param); });
 
 sim::report explore(std::string_view name, const scenario::policies& chosen, sim::options how = {}) {
   const auto* s = scenario::find(name);
@@ -81,8 +82,8 @@ TEST(CrossedWrite, a_deadlock_is_told_in_kernel_terms_and_replays) {
   const auto r = explore("vn-io-fault/crossed-write", {{"io", "vnode-locked"}});
   ASSERT_EQ(r.verdict, verdict::deadlock) << r;
   ASSERT_EQ(r.waits.size(), 2U);
-  EXPECT_THAT(r.waits[0].chain,
-              testing::ElementsAre("write(f0)", "vn_write(f0)", "ffs_write(f0)", "uiomove", "vm_fault", "vget(f1)"));
+  EXPECT_THAT(r.waits[0].chain, testing::ElementsAre("write(f0)", "vn_write(f0)", "ffs_write(f0)", "uiomove",
+                                                     "vm_fault", "vget(f1)"));
   EXPECT_EQ(r.waits[0].wait_name, "vnode");
   ASSERT_EQ(r.waits[0].held_by.size(), 1U);
   EXPECT_EQ(r.waits[0].held_by[0].task, "T1");

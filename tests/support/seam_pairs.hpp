@@ -13,7 +13,9 @@
 namespace faultline::seam {
 
 /// glibc's mutex does without a locked instruction in a program that has never had a second thread.
-inline void have_had_a_thread() { std::thread([] {}).join(); }
+inline void have_had_a_thread() {
+  std::thread([] {}).join();
+}
 
 /// Each has pair(), which takes and gives back; run() does so n times.
 template <class Mechanism>

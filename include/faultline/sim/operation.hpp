@@ -75,7 +75,10 @@ enum class relation : std::uint8_t {
 struct object_touch {
   object_id object = no_object;
   touch how = touch::none;
+  byte_range range{};  ///< range locks: touches of ranges that do not meet commute; empty: all of it
 };
+/// The same for two touches of one object.
+[[nodiscard]] relation relate(const object_touch& earlier, const object_touch& later) noexcept;
 
 class lock_state;
 

@@ -30,10 +30,12 @@ class queued_writer_rule final : public sim::lock_rule {
     return wish.how == access::exclusive;
   }
 };
-/// First come, first served, readers together: a range lock's queue.
+/// First come, first served, readers and disjoint ranges together: a range lock's queue.
 class fifo_rule final : public sim::lock_rule {
  public:
   [[nodiscard]] bool conflicts(const sim::request& held, const sim::request& wish) const override {
+    const bool ranged = wish.range.first < wish.range.last;
+    if (ranged && !held.range.overlaps(wish.range)) return false;
     return held.how == access::exclusive || wish.how == access::exclusive;
   }
   [[nodiscard]] bool yields(const sim::request&, bool earlier, const sim::request&) const override {
@@ -65,7 +67,8 @@ class dice {
   std::uint64_t z_;
 };
 
-/// `family` picks the operations: 0 atomics; 1 and mutexes; 2 writer-queue locks; 3 FIFO locks; 4 wait queue; 5 spins.
+/// `family` picks the operations: 0 atomics; 1 and mutexes; 2 writer-queue locks; 3 FIFO locks; 4 wait queue; 5 spins;
+/// 6 ranges of one FIFO lock, some disjoint.
 code make(int family, dice& d) {
   code c(static_cast<std::size_t>(family == 0 ? 2 + d(2) : 2 + (d(3) == 0 ? 1 : 0)));
   for (auto& task : c) {
@@ -119,20 +122,25 @@ sim::program program(const code& c, int family, std::set<std::string>& ends) {
       simulated::waitq q{"q"};
       std::string seen[3];
     };
-    const sim::lock_rule& rule = family == 2   ? static_cast<const sim::lock_rule&>(queued_writer)
-                                 : family == 3 ? static_cast<const sim::lock_rule&>(fifo)
-                                               : static_cast<const sim::lock_rule&>(sim::the_shared_rule);
+    const sim::lock_rule& rule = family == 2 ? static_cast<const sim::lock_rule&>(queued_writer)
+                                 : family == 3 || family == 6
+                                     ? static_cast<const sim::lock_rule&>(fifo)
+                                     : static_cast<const sim::lock_rule&>(sim::the_shared_rule);
     auto& s = e.make<state>(rule);
     int value = 0;
     for (std::size_t t = 0; t < c.size(); ++t) {
       const int base = 10 * ++value;
-      e.spawn("T" + std::to_string(t), [&s, &mine = c[t], t, base] {
+      e.spawn("T" + std::to_string(t), [&s, &mine = c[t], t, base, family] {
         int next = base;
         bool held[2] = {false, false};
         auto& seen = s.seen[t];
         for (const auto& l : mine) {
           auto& w = s.words[l.object];
-          auto& lock = s.locks[l.object];
+          static constexpr byte_range ranges[] = {{0, 10}, {5, 15}, {20, 30}};
+          const bool ranged = family == 6;
+          auto& lock = s.locks[ranged ? 0 : l.object];
+          const auto range = ranged ? ranges[(t + static_cast<std::size_t>(l.object)) % 3] : byte_range{};
+          const bool may_take = ranged ? !held[0] && !held[1] : !held[l.object];
           switch (l.what) {
             case act::load:
               seen += std::to_string(w.load()) + ",";
@@ -144,20 +152,20 @@ sim::program program(const code& c, int family, std::set<std::string>& ends) {
               seen += "+" + std::to_string(w.fetch_add(100)) + ",";
               break;
             case act::lock:
-              if (!held[l.object]) lock.acquire({.how = access::exclusive}), held[l.object] = true;
+              if (may_take) lock.acquire({.how = access::exclusive, .range = range}), held[l.object] = true;
               break;
             case act::rlock:
-              if (!held[l.object]) lock.acquire({.how = access::shared}), held[l.object] = true;
+              if (may_take) lock.acquire({.how = access::shared, .range = range}), held[l.object] = true;
               break;
             case act::tryl:
-              if (!held[l.object]) {
-                held[l.object] = lock.try_acquire({.how = access::exclusive});
+              if (may_take) {
+                held[l.object] = lock.try_acquire({.how = access::exclusive, .range = range});
                 seen += held[l.object] ? "y" : "n";
               }
               break;
             case act::try_rlock:
-              if (!held[l.object]) {
-                held[l.object] = lock.try_acquire({.how = access::shared});
+              if (may_take) {
+                held[l.object] = lock.try_acquire({.how = access::shared, .range = range});
                 seen += held[l.object] ? "y" : "n";
               }
               break;
@@ -185,7 +193,7 @@ sim::program program(const code& c, int family, std::set<std::string>& ends) {
           }
         }
         for (int i = 0; i < 2; ++i) {
-          if (held[i]) s.locks[i].release();
+          if (held[i]) s.locks[family == 6 ? 0 : i].release();
         }
         seen += "!";
       });
@@ -257,7 +265,7 @@ TEST_P(Oracle, exhaustive_search_sees_the_ends_that_enumeration_sees) {
 
 INSTANTIATE_TEST_SUITE_P(sim, Oracle,
                          testing::Values(setting{0, 150}, setting{1, 150}, setting{2, 150}, setting{3, 150},
-                                         setting{4, 100}, setting{5, 100}),
+                                         setting{4, 100}, setting{5, 100}, setting{6, 150}),
                          [](const auto& i) { return "family" + std::to_string(i.param.family); });
 
 }  // namespace
