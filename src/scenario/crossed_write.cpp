@@ -132,6 +132,8 @@ scenario crossed_write_two_pages() {
                .verdict = sim::verdict::deadlock,
                .cycle = {"vnode:A", "vnode:B"}},
               {.policies = {{"io", "vn-io-fault"}},
+               .outcomes = {"A=ddddbbbb B=eeeedddd", "A=ddddeeee B=eeeeaaaa", "A=ddddeeee B=eeeedddd"}},
+              {.policies = {{"io", "vn-io-fault"}},
                .preemptions = 2,
                .outcomes = {"A=ddddbbbb B=eeeedddd", "A=ddddeeee B=eeeeaaaa", "A=ddddeeee B=eeeedddd"}},
           },

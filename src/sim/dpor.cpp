@@ -111,14 +111,15 @@ void exhaustive_strategy::executed(const choice_point& at, task_id t) {
   }
   if (at.step < kept_) return;
 
-  find_races(t, o, at.step);
+  const vector_clock prior = before(t);
+  find_races(t, o, prior, at.step);
 
   event e{.task = t,
           .number = static_cast<std::uint32_t>(by_task_[t].size()) + 1,
           .first = o.first,
           .second = o.second,
           .follows = o.follows,
-          .clock = before(t)};
+          .clock = prior};
   e.clock[t] = e.number;
   for (const auto& part : {o.first, o.second}) {
     if (part.object == no_object || part.how == touch::none) continue;
@@ -137,8 +138,7 @@ void exhaustive_strategy::executed(const choice_point& at, task_id t) {
 }
 
 /// Looks for events that race with operation `o` of `t`, which comes (or would come) after events [0, end).
-void exhaustive_strategy::find_races(task_id t, const operation& o, index end) {
-  const vector_clock prior = before(t);
+void exhaustive_strategy::find_races(task_id t, const operation& o, const vector_clock& prior, index end) {
   if (bound_ && o.follows != none && events_[o.follows].task != t && !happens_before(o.follows, prior)) {
     race_bounded(o.follows, t);
   }
@@ -241,7 +241,7 @@ bool exhaustive_strategy::end(const execution_end& how) {
   if (!how.pruned) {
     for (task_set rest = how.unfinished; rest != 0; rest &= rest - 1) {
       const auto t = static_cast<task_id>(std::countr_zero(rest));
-      find_races(t, how.pending[t], static_cast<index>(events_.size()));
+      find_races(t, how.pending[t], before(t), static_cast<index>(events_.size()));
     }
   }
   while (!nodes_.empty()) {

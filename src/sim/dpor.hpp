@@ -63,7 +63,7 @@ class exhaustive_strategy final : public strategy {
   [[nodiscard]] vector_clock before(task_id t) const;
   [[nodiscard]] static bool dependent(const operation& a, const operation& b) noexcept;
   [[nodiscard]] static bool dependent(const event& a, const operation& b) noexcept;
-  void find_races(task_id t, const operation& o, index end);
+  void find_races(task_id t, const operation& o, const vector_clock& prior, index end);
   void race(index j, task_id t, const operation& o, const vector_clock& prior, index end);
   void race_bounded(index j, task_id t);
   [[nodiscard]] bool within_bound(const node& n, index at, task_id t) const noexcept;

@@ -42,7 +42,7 @@ void engine::reset() {
   arena_.release();
   object_count_ = 1;
   task_count_ = 0;
-  daemons_ = unfinished_ = gated_ = giving_way_ = relaxed_ = idle_ran_ = 0;
+  daemons_ = unfinished_ = gated_ = giving_way_ = looked_ = news_ = relaxed_ = idle_ran_ = 0;
   rounds_ = idle_rounds_ = 0;
   choices_.clear();
   step_ = 0;
@@ -122,7 +122,6 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
   const task_id id = e.task_count_++;
   if (id == e.tasks_.size()) {
     e.tasks_.push_back(std::make_unique<engine::task>());
-    e.tasks_.back()->reads.reserve(16);
     e.tasks_.back()->holds.reserve(16);
   }
   auto& t = *e.tasks_[id];
@@ -136,7 +135,6 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
   t.last_step = ~0U;
   t.clock.clear(tasks_max);
   t.chain.depth = 0;
-  t.reads.clear();
   t.waits_for_turns = 0;
   t.holds.clear();
   if (daemon) e.daemons_ |= only(id);
@@ -383,16 +381,15 @@ void world::relax() {
   e.at({.kind = op::relax,
         .ready =
             [](const operation& o) {
-              const auto& me = *static_cast<const engine::task*>(o.context);
-              if (me.reads.empty()) return true;
-              for (const auto& mark : me.reads) {
-                if (me.owner->objects_[mark.object].version != mark.version) return true;
-              }
-              return false;
+              const auto& self = *static_cast<const engine*>(o.context);
+              const task_set me = only(o.wish.task);
+              return (self.looked_ & me) == 0 || (self.news_ & me) != 0;
             },
-        .context = &t,
+        .context = &e,
+        .wish = {.task = running_},
         .wait_name = "spin"});
-  t.reads.clear();
+  e.looked_ &= ~only(running_);
+  e.news_ &= ~only(running_);
 }
 
 void world::progress() noexcept {

@@ -52,20 +52,14 @@ class engine final : public world {
     const void* where = nullptr;
     const char* kind = "";
     const char* name = "";
-    std::uint32_t version = 0;       ///< counts writes, for relax()
-    std::uint32_t line = 0;          ///< cache line in the native twin
-    std::uint32_t graph_node = ~0U;  ///< interned lazily
-    task_id writer = no_task;        ///< plain data: last write
+    task_set readers = 0;      ///< who looked at it since it was written, for relax()
+    std::uint32_t line = 0;    ///< cache line in the native twin
+    task_id writer = no_task;  ///< plain data: last write
     std::uint32_t writer_clock = 0;
     std::uint32_t writer_step = 0;
     bool alive = false;
     vector_clock clock;    ///< atomics, locks: what acquiring it brings; plain data: reads
     vector_clock touched;  ///< by task: its clock at its last access
-  };
-
-  struct read_mark {
-    object_id object;
-    std::uint32_t version;
   };
 
   struct task {
@@ -79,7 +73,6 @@ class engine final : public world {
     std::uint32_t last_step = ~0U;  ///< of its latest operation
     vector_clock clock;
     call_chain chain{};
-    std::vector<read_mark> reads;  ///< since the last relax()
     task_set waits_for_turns = 0;  ///< after a relax(): tasks that must run first
     std::vector<lock_state*> holds;
     sim::fiber fiber;
@@ -117,7 +110,15 @@ class engine final : public world {
   object& dead(object_id id, const void* where);
   [[nodiscard]] std::string label(object_id id) const;
   [[nodiscard]] order_graph::node graph_node(const lock_state& l);
-  void note_read(object_id id);
+  /// For relax(): a task that spins goes on when something it looked at is written.
+  void note_read(object& o) noexcept {
+    o.readers |= only(running_);
+    looked_ |= only(running_);
+  }
+  void note_write(object& o) noexcept {
+    news_ |= o.readers;
+    o.readers = 0;
+  }
   void race(const object& o, const char* what, task_id other, const char* other_what,
             std::uint32_t other_step);
   void grant(lock_state& lock, const request& wish);
@@ -138,6 +139,12 @@ class engine final : public world {
   std::pmr::monotonic_buffer_resource arena_;
   order_graph order_;
   std::vector<order_graph::held> order_scratch_;
+  struct known_node {
+    const char* kind = nullptr;
+    std::string name;
+    order_graph::node node = 0;
+  };
+  std::vector<known_node> known_nodes_;  ///< by object
 
   strategy* strategy_ = nullptr;
   std::uint64_t execution_ = 0;
@@ -149,6 +156,8 @@ class engine final : public world {
   task_set unfinished_ = 0;
   task_set gated_ = 0;       ///< announced an operation that is not always ready
   task_set giving_way_ = 0;  ///< after a relax(), until the others had their turn
+  task_set looked_ = 0;      ///< at something, since their last relax()
+  task_set news_ = 0;        ///< something they looked at was written since
   task_set relaxed_ = 0;     ///< since the last progress mark or full round
   std::uint32_t rounds_ = 0;
   std::uint32_t idle_rounds_ = 0;  ///< rounds of daemons alone

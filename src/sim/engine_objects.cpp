@@ -37,9 +37,8 @@ object_id world::enroll(const void* where, const char* kind, const char* name) {
   o.where = where;
   o.kind = kind;
   o.name = name;
-  o.version = 0;
+  o.readers = 0;
   o.line = id;
-  o.graph_node = ~0U;
   o.writer = no_task;
   o.alive = true;
   o.clock.clear(tasks_max);
@@ -93,18 +92,6 @@ std::string engine::label(object_id id) const {
   return o.name[0] != '\0' ? fmt::format("{}:{}", o.kind, o.name) : fmt::format("{}#{}", o.kind, id);
 }
 
-void engine::note_read(object_id id) {
-  auto& reads = tasks_[running_]->reads;
-  const read_mark mark{id, objects_[id].version};
-  for (auto& r : reads) {
-    if (r.object == id) {
-      r = mark;
-      return;
-    }
-  }
-  reads.push_back(mark);
-}
-
 // --- atomics ----------------------------------------------------------------------------------------------------------
 
 void world::atomic_load(object_id id, const void* where, std::memory_order order) {
@@ -112,9 +99,9 @@ void world::atomic_load(object_id id, const void* where, std::memory_order order
   e.alive(id, where, false);
   e.at({.kind = op::load, .order = order, .first = {id, touch::read}});
   if (phase_ != phase::tasks) return;
-  e.alive(id, where);
-  e.note_read(id);
-  if (acquires(order)) e.tasks_[running_]->clock.join(e.objects_[id].clock, e.task_count_);
+  auto& o = e.alive(id, where);
+  e.note_read(o);
+  if (acquires(order)) e.tasks_[running_]->clock.join(o.clock, e.task_count_);
 }
 
 void world::atomic_store(object_id id, const void* where, std::memory_order order) {
@@ -124,7 +111,7 @@ void world::atomic_store(object_id id, const void* where, std::memory_order orde
   if (phase_ != phase::tasks) return;
   auto& o = e.alive(id, where);
   auto& me = *e.tasks_[running_];
-  ++o.version;
+  e.note_write(o);
   if (releases(order)) {
     o.clock.assign(me.clock, tasks_max);
     ++me.clock[running_];
@@ -140,8 +127,8 @@ void world::atomic_rmw(object_id id, const void* where, std::memory_order order)
   if (phase_ != phase::tasks) return;
   auto& o = e.alive(id, where);
   auto& me = *e.tasks_[running_];
-  ++o.version;
-  e.note_read(id);
+  e.note_write(o);
+  e.note_read(o);
   if (acquires(order)) me.clock.join(o.clock, e.task_count_);
   if (releases(order)) {
     o.clock.join(me.clock, e.task_count_);
@@ -185,7 +172,7 @@ void world::plain_write(object_id id, const void* where) {
     e.alive(id, where);
   }
   auto& o = e.objects_[id];
-  ++o.version;
+  e.note_write(o);
   const auto& mine = e.tasks_[running_]->clock;
   if (o.writer != no_task && o.writer_clock > mine[o.writer])
     e.race(o, "write", o.writer, "write", o.writer_step);
@@ -203,8 +190,7 @@ void world::racy_read(object_id id) {
   e.alive(id, where, false);
   e.at({.kind = op::load, .order = std::memory_order_relaxed, .first = {id, touch::read}});
   if (phase_ != phase::tasks) return;
-  e.alive(id, where);
-  e.note_read(id);
+  e.note_read(e.alive(id, where));
 }
 
 void world::racy_write(object_id id) {
@@ -213,7 +199,7 @@ void world::racy_write(object_id id) {
   e.alive(id, where, false);
   e.at({.kind = op::store, .order = std::memory_order_relaxed, .first = {id, touch::write}});
   if (phase_ != phase::tasks) return;
-  ++e.alive(id, where).version;
+  e.note_write(e.alive(id, where));
 }
 
 void world::count(object_id id, const void* where) {
@@ -230,10 +216,16 @@ void world::count(object_id id, const void* where) {
 
 bool engine::lock_ready(const operation& o) { return o.lock->grants(o.wish); }
 
+/// The lock's node in the order graph. An object of one number is mostly the same lock in every execution.
 order_graph::node engine::graph_node(const lock_state& l) {
-  auto& o = objects_[l.owner_id()];
-  if (o.graph_node == ~0U) o.graph_node = order_.intern(label(l.owner_id()));
-  return o.graph_node;
+  const object_id id = l.owner_id();
+  const auto& o = objects_[id];
+  if (id >= known_nodes_.size()) known_nodes_.resize(objects_.size());
+  auto& known = known_nodes_[id];
+  if (known.kind != o.kind || known.name != o.name) {
+    known = {o.kind, o.name, order_.intern(label(id))};
+  }
+  return known.node;
 }
 
 void engine::learn_order(const lock_state& lock, bool blocking,
@@ -279,16 +271,17 @@ void engine::grant(lock_state& lock, const request& wish) {
   if (mine != lock.holds_.end()) {
     ++mine->count;
   } else {
-    hold h{.granted = wish, .count = 1, .since_step = step_, .since = {}};
+    hold& h = lock.holds_.emplace_back();
+    h.granted = wish;
+    h.since_step = step_;
     if (running_ != no_task) {
       auto& me = *tasks_[running_];
       h.since.depth = std::min(me.chain.depth, static_cast<std::uint32_t>(call_chain::depth_max));
       std::copy_n(me.chain.frames.begin(), h.since.depth, h.since.frames.begin());
       me.holds.push_back(&lock);
     }
-    lock.holds_.push_back(h);
   }
-  ++objects_[lock.owner_id()].version;
+  note_write(objects_[lock.owner_id()]);
   acquire_clock(lock, wish.how);
 }
 
@@ -335,7 +328,7 @@ bool world::try_acquire(lock_state& lock, const request& wish) {
     e.grant(lock, wish);
     return true;
   }
-  if (phase_ == phase::tasks) e.note_read(lock.owner_id());
+  if (phase_ == phase::tasks) e.note_read(e.objects_[lock.owner_id()]);
   return false;
 }
 
@@ -364,7 +357,7 @@ void world::release(lock_state& lock) {
       if (at != holds.rend()) holds.erase(std::next(at).base());
     }
   }
-  ++e.objects_[lock.owner_id()].version;
+  e.note_write(e.objects_[lock.owner_id()]);
   e.release_clock(lock, how);
 }
 
@@ -446,7 +439,7 @@ void world::wait(wait_queue_state& queue, lock_state& mutex, const request& wish
   mutex.holds_.erase(std::find_if(mutex.holds_.begin(), mutex.holds_.end(),
                                   [&](const hold& h) { return h.granted.task == running_; }));
   me.holds.erase(std::find(me.holds.begin(), me.holds.end(), &mutex));
-  ++e.objects_[mutex.owner_id()].version;
+  e.note_write(e.objects_[mutex.owner_id()]);
   e.release_clock(mutex, access::exclusive);
 
   wait_queue_state::waiter self{.task = running_, .signalled = false, .wake_event = ~0U};

@@ -15,6 +15,13 @@ std::uint64_t mix(std::uint64_t z) {
   return z ^ (z >> 31U);
 }
 
+/// std::popcount is a call where the baseline instruction set has no such instruction.
+constexpr std::uint32_t count(task_set set) {
+  set -= (set >> 1U) & 0x55555555U;
+  set = (set & 0x33333333U) + ((set >> 2U) & 0x33333333U);
+  return (((set + (set >> 4U)) & 0x0f0f0f0fU) * 0x01010101U) >> 24U;
+}
+
 /// The task that ran last if it can, else the lowest; daemons only if nobody else can.
 task_id steady(const choice_point& at) {
   if (at.last != no_task && (at.enabled & ~at.daemons & only(at.last)) != 0) return at.last;
@@ -29,7 +36,7 @@ void random_strategy::begin(std::uint64_t execution) {
 }
 
 task_id random_strategy::choose(const choice_point& at) {
-  const auto n = static_cast<std::uint64_t>(std::popcount(at.enabled));
+  const std::uint64_t n = count(at.enabled);
   if (n == 1) return static_cast<task_id>(std::countr_zero(at.enabled));
   state_ += 0x9e3779b97f4a7c15U;
   // Multiply-shift: no distribution of a standard library, whose numbers differ between compilers.

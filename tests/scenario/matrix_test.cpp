@@ -22,6 +22,7 @@ std::string label(const row_of& r) {
   std::string text(r.scenario->info.name);
   for (const auto& [axis, policy] : r.row->policies) text += "_" + policy;
   for (const auto id : r.row->omit) text += "_without_" + std::string(id);
+  if (r.row->preemptions) text += "_preemptions_" + std::to_string(*r.row->preemptions);
   for (auto& c : text) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   }

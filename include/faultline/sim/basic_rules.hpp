@@ -15,7 +15,8 @@ class mutex_rule final : public lock_rule {
 };
 inline constexpr mutex_rule the_mutex_rule{};
 
-/// Readers share, a writer excludes; readers are not held back by waiting writers (FreeBSD sx(9)).
+/// Readers share, a writer excludes; readers are not held back by waiting writers (FreeBSD's sx(9) before it had
+/// __sx_can_read).
 class shared_rule final : public lock_rule {
  public:
   [[nodiscard]] bool conflicts(const request& held, const request& wish) const override {

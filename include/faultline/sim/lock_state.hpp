@@ -16,15 +16,17 @@ namespace faultline::sim {
 
 /// One frame of a task's call chain in kernel terms: `write(f0)` or `vm_fault`.
 struct frame_record {
-  const char* function = "";
-  const char* object = "";  ///< what it works on; may be empty
+  const char* function;
+  const char* object;  ///< what it works on; may be empty
 };
 
 /// The innermost frames of a task, outermost first.
 struct call_chain {
   static constexpr std::size_t depth_max = 12;
-  std::array<frame_record, depth_max> frames{};
+  std::array<frame_record, depth_max> frames;  ///< the first `depth` of them are there
   std::uint32_t depth = 0;
+
+  call_chain() noexcept {}  // NOLINT(modernize-use-equals-default): leaves the frames as they are
 };
 
 /// One holder of a lock.
@@ -32,7 +34,7 @@ struct hold {
   request granted{};
   std::uint32_t count = 1;       ///< recursion
   std::uint32_t since_step = 0;  ///< number of the step that granted it
-  call_chain since{};            ///< where the holder stood then
+  call_chain since;              ///< where the holder stood then
 };
 
 /// When a request must wait. Pure: looks at its arguments only.

@@ -49,7 +49,7 @@ enum class op : std::uint8_t {
 };
 [[nodiscard]] const char* name_of(op kind) noexcept;
 
-/// How an operation touches an object. Two operations commute unless a table says otherwise (see relation()).
+/// How an operation touches an object. Two operations commute unless a table says otherwise (see relate()).
 enum class touch : std::uint8_t {
   none,
   read,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 /// \file
-/// What an exploration found, as data. Printing lives in report_fmt.hpp.
+/// What an exploration found, as data. The stream operator prints it as the command line does.
 #include <faultline/core/step.hpp>
 #include <faultline/sim/lock_state.hpp>
 #include <faultline/sim/operation.hpp>

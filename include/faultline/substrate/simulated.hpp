@@ -194,7 +194,7 @@ struct simulated {
       const sim::lock_state* given_back[1] = {first != nullptr ? &first->state_ : nullptr};
       sim::world::here().might_acquire(state_, mine(wish), {given_back, first != nullptr ? 1U : 0U});
     }
-    /// How the calling task holds it; `none` in the second member if it does not.
+    /// Does the calling task hold it in that mode?
     [[nodiscard]] bool held_by_me(access how) const {
       const auto* h = state_.held_by(sim::world::here().self());
       return h != nullptr && h->granted.how == how;

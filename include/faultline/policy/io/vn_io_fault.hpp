@@ -16,7 +16,7 @@
 ///   callers must          call it with the offset lock at most
 ///
 /// May sleep: "range", "vnode", and in the fault handler.  Lock order: offset lock -> range lock -> vnode lock.
-/// Source: FreeBSD sys/kern/vfs_vnops.c (vn_io_fault, vn_io_fault1, vn_io_fault_uiomove; r234610, 10.4, 12.1).
+/// Source: FreeBSD sys/kern/vfs_vnops.c (vn_io_fault, vn_io_fault1, vn_io_fault_uiomove; r236321, 10.4, 12.1).
 /// docs/threads/1-vn-io-fault.md. Faults are disabled around each transfer (12.x), not over the whole slow path (9.x, 10.x).
 #include <faultline/core/step.hpp>
 #include <faultline/kern/io_policy.hpp>

@@ -10,7 +10,7 @@
 /// One hold of the vnode lock covers the whole request, so reads and writes are atomic without a range lock.
 ///
 /// May sleep: "vnode", and in the fault handler.
-/// Source: FreeBSD sys/kern/vfs_vnops.c before r234610 (2012), and do_vn_io_fault() since.
+/// Source: FreeBSD sys/kern/vfs_vnops.c before r236321 (2012), and do_vn_io_fault() since.
 #include <faultline/kern/io_policy.hpp>
 
 namespace faultline::policy::io {
