@@ -13,7 +13,7 @@ using faultline::native;
 using faultline::native_without;
 using faultline::bench::seconds;
 
-constexpr std::uint64_t pairs = 2048;  // in one turn
+constexpr std::uint64_t pairs = 16'384;  // in one turn
 
 template <class Ours, class ByHand>
 void BM_beside(benchmark::State& state) {

@@ -90,10 +90,11 @@ task_id exhaustive_strategy::choose(const choice_point& at) {
 }
 
 /// What happens before the next operation of `t`, its own earlier ones included.
-vector_clock exhaustive_strategy::before(task_id t) const {
+const vector_clock& exhaustive_strategy::before(task_id t) const {
+  static constexpr vector_clock nothing{};
   if (!by_task_[t].empty()) return events_[by_task_[t].back()].clock;
   if (origin_[t] != none) return events_[origin_[t]].clock;
-  return {};
+  return nothing;
 }
 
 void exhaustive_strategy::executed(const choice_point& at, task_id t) {
@@ -111,7 +112,7 @@ void exhaustive_strategy::executed(const choice_point& at, task_id t) {
   }
   if (at.step < kept_) return;
 
-  const vector_clock prior = before(t);
+  const vector_clock& prior = before(t);
   find_races(t, o, prior, at.step);
 
   event e{.task = t,

@@ -60,7 +60,7 @@ class exhaustive_strategy final : public strategy {
   [[nodiscard]] bool happens_before(index e, const vector_clock& clock) const noexcept {
     return clock[events_[e].task] >= events_[e].number;
   }
-  [[nodiscard]] vector_clock before(task_id t) const;
+  [[nodiscard]] const vector_clock& before(task_id t) const;
   [[nodiscard]] static bool dependent(const operation& a, const operation& b) noexcept;
   [[nodiscard]] static bool dependent(const event& a, const operation& b) noexcept;
   void find_races(task_id t, const operation& o, const vector_clock& prior, index end);

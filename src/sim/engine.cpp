@@ -29,7 +29,7 @@ const engine& world::self_engine() const noexcept { return static_cast<const eng
 engine::engine(const options& how, const program& p)
     : how_(how),
       program_(p),
-      arena_buffer_(std::make_unique<std::byte[]>(arena_bytes)),
+      arena_buffer_(std::make_unique_for_overwrite<std::byte[]>(arena_bytes)),
       arena_(arena_buffer_.get(), arena_bytes) {
   memory_ = &arena_;
   objects_.resize(64);
@@ -175,7 +175,7 @@ void engine::run_body(task& t) {
   } catch (...) {
     escaped = fmt::format("exception left task {}", t.name);
   }
-  if (!escaped.empty()) fail(escaped);
+  if (!escaped.empty()) fail(std::move(escaped));
 }
 
 void engine::task_done() {

@@ -25,6 +25,9 @@ class engine final : public world {
   /// Runs one execution under `s`. \returns whether `s` wants another one
   bool run(strategy& s);
 
+  /// Whether a defect is to be described, or only counted.
+  void describe_defects(bool yes) noexcept { tells_ = yes; }
+
   /// What the last execution came to.
   struct outcome {
     sim::verdict verdict = sim::verdict::clean;
@@ -172,6 +175,7 @@ class engine final : public world {
   sim::fiber host_;
   sim::fiber* prologue_return_ = nullptr;
   bool ending_ = false;
+  bool tells_ = true;
   outcome outcome_;
   std::vector<wait_record> waits_;
   std::vector<std::string> cycle_objects_;

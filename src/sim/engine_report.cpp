@@ -38,6 +38,10 @@ bool engine::find_cycle(task_id start) {
         // The same cycle reads the same whoever closed it.
         std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
         outcome_.cycle = std::move(cycle);
+        if (!tells_) {
+          defect(verdict::deadlock, {});
+          return true;
+        }
         std::string text = outcome_.cycle.size() == 1 ? "self-deadlock: " : "cycle: ";
         for (const task_id t : outcome_.cycle) {
           text += fmt::format("{} waits for {}; ", tasks_[t]->name, label(pending_[t].lock->owner_id()));
@@ -126,7 +130,7 @@ void engine::defect(verdict v, std::string message) {
   if (outcome_.verdict != verdict::clean) return;
   outcome_.verdict = v;
   outcome_.message = std::move(message);
-  if (phase_ == phase::check) return;
+  if (phase_ == phase::check || !tells_) return;
   task_set rest = unfinished_;
   for (const task_id t : outcome_.cycle) {
     waits_.push_back(describe_wait(t));
@@ -143,14 +147,15 @@ void engine::defect(verdict v, std::string message) {
   }
 }
 
-void world::fail(std::string_view what) {
+void world::fail(std::string what) {
   auto& e = self_engine();
-  if (phase_ == phase::set_up) throw set_up_error(std::string(what));
-  e.defect(verdict::violation, std::string(what));
+  if (phase_ == phase::set_up) throw set_up_error(what);
+  e.defect(verdict::violation, std::move(what));
   if (phase_ == phase::tasks && running_ != no_task) e.leave_task();
 }
 
 void world::fail_at(std::string_view what, const boost::source_location& at) {
+  if (phase_ != phase::set_up && !self_engine().tells_) return fail({});
   std::string_view file = at.file_name();
   // A path that does not depend on where the sources lie.
   if (const auto part = file.rfind("faultline/"); part != std::string_view::npos) {

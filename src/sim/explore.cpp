@@ -113,6 +113,7 @@ report explore(const options& how, const program& p) {
           e.describe(r);
           e.add_steps(r.steps_reached_by_defect, r.steps_skipped_by_defect);
           described = true;
+          e.describe_defects(false);  // of the others, only how many
         }
         if (how.stop_at_first && more) {
           bound = "it stopped at the first defect";

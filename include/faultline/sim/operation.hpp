@@ -5,7 +5,9 @@
 /// and the trace all read.
 #include <faultline/core/units.hpp>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace faultline::sim {
@@ -45,7 +47,6 @@ enum class op : std::uint8_t {
   spawn,
   join,
   io,
-  finish,
 };
 [[nodiscard]] const char* name_of(op kind) noexcept;
 
@@ -69,7 +70,6 @@ enum class relation : std::uint8_t {
   ordered,      ///< dependent, but never enabled together: no other order exists (unlock, then lock)
   racing,       ///< dependent; the other order is another execution
 };
-[[nodiscard]] relation relate(touch earlier, touch later) noexcept;
 
 /// One object an operation touches.
 struct object_touch {
@@ -77,8 +77,75 @@ struct object_touch {
   touch how = touch::none;
   byte_range range{};  ///< range locks: touches of ranges that do not meet commute; empty: all of it
 };
-/// The same for two touches of one object.
-[[nodiscard]] relation relate(const object_touch& earlier, const object_touch& later) noexcept;
+namespace detail {
+
+enum class family : std::uint8_t { none, data, acquire, release, attempt, resume };
+
+constexpr family family_of(touch t) {
+  switch (t) {
+    case touch::none:
+      return family::none;
+    case touch::read:
+    case touch::write:
+      return family::data;
+    case touch::acquire_shared:
+    case touch::acquire_exclusive:
+      return family::acquire;
+    case touch::release_shared:
+    case touch::release_exclusive:
+      return family::release;
+    case touch::attempt_shared:
+    case touch::attempt_exclusive:
+      return family::attempt;
+    case touch::resume:
+      return family::resume;
+  }
+  return family::none;
+}
+
+constexpr bool shared(touch t) {
+  return t == touch::read || t == touch::acquire_shared || t == touch::release_shared ||
+         t == touch::attempt_shared;
+}
+
+constexpr relation relate(touch earlier, touch later) {
+  const auto a = family_of(earlier);
+  const auto b = family_of(later);
+  if (a == family::none || b == family::none) return relation::independent;
+  // A resume comes after the wake that ended its wait, which is told by operation::follows.
+  if (a == family::resume || b == family::resume) return relation::independent;
+  // Readers of any kind commute with readers: what one sees does not depend on the other.
+  if (shared(earlier) && shared(later)) return relation::independent;
+  if (a == family::release && b == family::release) return relation::independent;
+  // A lock is never asked for and given back in the other order: the attempt waited until it could be granted.
+  if (a == family::release && b == family::acquire) return relation::ordered;
+  if (a == family::acquire && b == family::release) return relation::ordered;
+  return relation::racing;
+}
+
+inline constexpr std::size_t touches = static_cast<std::size_t>(touch::resume) + 1;
+inline constexpr auto relations = [] {
+  std::array<std::array<relation, touches>, touches> table{};
+  for (std::size_t a = 0; a < touches; ++a) {
+    for (std::size_t b = 0; b < touches; ++b)
+      table[a][b] = relate(static_cast<touch>(a), static_cast<touch>(b));
+  }
+  return table;
+}();
+
+}  // namespace detail
+
+/// How two touches of one object relate. Inline, and from a table: the exhaustive search asks for every pair of steps.
+[[nodiscard]] constexpr relation relate(touch earlier, touch later) noexcept {
+  return detail::relations[static_cast<std::size_t>(earlier)][static_cast<std::size_t>(later)];
+}
+[[nodiscard]] constexpr relation relate(const object_touch& earlier, const object_touch& later) noexcept {
+  const auto ranged = [](const byte_range& r) { return r.first < r.last; };
+  if (ranged(earlier.range) && ranged(later.range) && !earlier.range.overlaps(later.range)) {
+    return relation::independent;
+  }
+  return relate(earlier.how, later.how);
+}
 
 class lock_state;
 

@@ -146,7 +146,8 @@ class world {
   /// False where `s` is left out in this run. Records that the execution came by.
   [[nodiscard]] bool keeps(const step& s) noexcept;
   /// Ends the execution with the verdict `violation`. Does not return inside a task.
-  void fail(std::string_view what);
+  /// By value: a task that fails is abandoned where it stands, and would leak a string of its own.
+  void fail(std::string what);
   void check(bool holds, std::string_view what, boost::source_location at = BOOST_CURRENT_LOCATION) {
     if (!holds) [[unlikely]]
       fail_at(what, at);
