@@ -120,7 +120,8 @@ sim::program program(const code& c, int family, std::set<std::string>& ends) {
       int counts[2] = {0, 0};
       simulated::mutex m{"m"};
       simulated::waitq q{"q"};
-      std::string seen[3];
+      static std::pmr::string text() { return std::pmr::string(&simulated::memory()); }
+      std::pmr::string seen[3] = {text(), text(), text()};
     };
     const sim::lock_rule& rule = family == 2 ? static_cast<const sim::lock_rule&>(queued_writer)
                                  : family == 3 || family == 6
@@ -143,13 +144,13 @@ sim::program program(const code& c, int family, std::set<std::string>& ends) {
           const bool may_take = ranged ? !held[0] && !held[1] : !held[l.object];
           switch (l.what) {
             case act::load:
-              seen += std::to_string(w.load()) + ",";
+              (seen += std::to_string(w.load())) += ",";
               break;
             case act::store:
               w.store(next++);
               break;
             case act::add:
-              seen += "+" + std::to_string(w.fetch_add(100)) + ",";
+              ((seen += "+") += std::to_string(w.fetch_add(100))) += ",";
               break;
             case act::lock:
               if (may_take) lock.acquire({.how = access::exclusive, .range = range}), held[l.object] = true;
@@ -183,12 +184,12 @@ sim::program program(const code& c, int family, std::set<std::string>& ends) {
               break;
             case act::section: {
               const section<simulated> in(s.inter[l.object]);
-              seen += "s" + std::to_string(s.counts[l.object]++);
+              (seen += "s") += std::to_string(s.counts[l.object]++);
               break;
             }
             case act::yield:
               if (w.load() == 0) simulated::relax();
-              seen += std::to_string(w.load()) + ";";
+              (seen += std::to_string(w.load())) += ";";
               break;
           }
         }
@@ -201,12 +202,15 @@ sim::program program(const code& c, int family, std::set<std::string>& ends) {
     e.at_end([&s, &ends, tasks = c.size()] {
       std::string all;
       // An execution ends when a cycle closes. What a third, unrelated task had done by then is no part of the defect.
-      const auto ended = [](const std::string& seen) { return seen.ends_with('!'); };
+      const auto ended = [](const std::pmr::string& seen) { return seen.ends_with('!'); };
       if (tasks == 3 && !(ended(s.seen[0]) && ended(s.seen[1]) && ended(s.seen[2]))) {
         ends.insert("stuck");
         return;
       }
-      for (const auto& seen : s.seen) all += seen + "|";
+      for (const auto& seen : s.seen) {
+        all += seen;
+        all += '|';
+      }
       for (const auto& w : s.words) all += std::to_string(w.peek()) + " ";
       ends.insert(all);
     });

@@ -54,7 +54,7 @@ sim::report run(std::vector<std::vector<ask>> tasks, bool nested = false,
     auto& f = e.make<file>();
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       e.spawn(std::string("t") + std::to_string(i), [&tasks, &most, &f, i, nested] {
-        std::vector<typename Lock::held> all;
+        std::pmr::vector<typename Lock::held> all(&simulated::memory());  // the task may be abandoned
         for (const auto& a : tasks[i]) {
           auto mine = f.lock.acquire(a.range, a.how);
           most = std::max(most, f.owners.fetch_add(1U, std::memory_order_relaxed) + 1);
