@@ -10,7 +10,7 @@ namespace faultline::scenario {
 namespace {
 
 struct setting {
-  explicit setting(kernel& k_) : k(k_) {
+  explicit setting(kernel& made) : k(made) {
     auto& f = k.make_file("f", "aaaa");
     auto& p0 = k.make_process("P0");
     auto& p1 = k.make_process("P1");

@@ -10,7 +10,7 @@ namespace faultline::scenario {
 namespace {
 
 struct setting {
-  explicit setting(kernel& k_) : k(k_) {
+  explicit setting(kernel& made) : k(made) {
     auto& f0 = k.make_file("f0", "aaaaAAAA");
     auto& f1 = k.make_file("f1", "bbbbBBBB");
     for (int i = 0; i < 2; ++i) {

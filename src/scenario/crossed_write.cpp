@@ -9,7 +9,7 @@ namespace faultline::scenario {
 namespace {
 
 struct one_page {
-  explicit one_page(kernel& k_) : k(k_) {
+  explicit one_page(kernel& made) : k(made) {
     auto& f0 = k.make_file("f0", "aaaa");
     auto& f1 = k.make_file("f1", "bbbb");
     for (int i = 0; i < 2; ++i) {
@@ -40,7 +40,7 @@ struct one_page {
 /// before they need the other's. Each second page is the other file's old first page or the new one, but not the old one in both:
 /// each task writes its first page before it copies its second.
 struct two_pages {
-  explicit two_pages(kernel& k_) : k(k_) {
+  explicit two_pages(kernel& made) : k(made) {
     // A block of two pages: what is being written becomes valid as a whole, so a fault on it needs the pager and the vnode.
     auto& a = k.make_file("A", "aaaaAAAA", {.block_pages = 2});
     auto& b = k.make_file("B", "bbbbBBBB", {.block_pages = 2});

@@ -8,7 +8,7 @@ namespace {
 
 /// Form 1: the exclusive holder faults on its own file.
 struct writer {
-  explicit writer(kernel& k_) : k(k_) {
+  explicit writer(kernel& made) : k(made) {
     auto& f = k.make_file("f", "aaaabbbb");
     auto& p = k.make_process("P0");
     td = &k.make_thread(p);
@@ -32,7 +32,7 @@ struct writer {
 
 /// Form 2: a sharer faults on its own file while a writer is queued for it.
 struct reader {
-  explicit reader(kernel& k_) : k(k_) {
+  explicit reader(kernel& made) : k(made) {
     auto& f = k.make_file("f", "aaaabbbb");
     auto& p0 = k.make_process("P0");
     auto& p1 = k.make_process("P1");

@@ -8,7 +8,7 @@ namespace faultline::scenario {
 namespace {
 
 struct setting {
-  explicit setting(kernel& k_) : k(k_) {
+  explicit setting(kernel& made) : k(made) {
     k.make_file("f", "oooooooo");
     auto& source = k.make_file("source", "nnnnnnnn");
     auto& p0 = k.make_process("P0");

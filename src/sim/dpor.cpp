@@ -145,7 +145,7 @@ void exhaustive_strategy::find_races(task_id t, const operation& o, const vector
   }
   for (const auto& part : {o.first, o.second}) {
     if (part.object == no_object || part.object >= visits_.size()) continue;
-    std::array<index, tasks_max * 2> direct{};
+    std::array<index, std::size_t{2} * tasks_max> direct{};
     std::size_t found = 0;
     const auto& visits = visits_[part.object];
     for (auto v = visits.rbegin(); v != visits.rend(); ++v) {

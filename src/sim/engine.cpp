@@ -256,14 +256,12 @@ task_set engine::enabled() const {
 /// the execution has ended.
 void engine::dispatch(sim::fiber& from) {
   const task_set ready_now = enabled();
-  const bool bounded = step_ >= how_.steps_per_execution;
+  const bool only_idle_daemons = (ready_now & ~daemons_) == 0 && idle_rounds_ > how_.livelock_rounds;
   task_id chosen = no_task;
-  if (ready_now == 0) {
+  if (ready_now == 0 || only_idle_daemons) {
     end_stuck();
-  } else if (bounded) {
+  } else if (step_ >= how_.steps_per_execution) {
     outcome_.truncated = true;
-  } else if ((ready_now & ~daemons_) == 0 && idle_rounds_ > how_.livelock_rounds) {
-    end_stuck();
   } else {
     const choice_point cp{.step = step_,
                           .enabled = ready_now,

@@ -166,7 +166,7 @@ class world {
   world() = default;
   ~world() = default;
 
-  static thread_local world* current_;
+  static thread_local world* current_;  // NOLINT(readability-identifier-naming): as the other members
   std::pmr::memory_resource* memory_ = nullptr;
   task_id running_ = no_task;
   phase phase_ = phase::set_up;
