@@ -145,29 +145,28 @@ void exhaustive_strategy::find_races(task_id t, const operation& o, const vector
   }
   for (const auto& part : {o.first, o.second}) {
     if (part.object == no_object || part.object >= visits_.size()) continue;
-    std::array<index, std::size_t{2} * tasks_max> direct{};
-    std::size_t found = 0;
+    // An operation that has to wait may be unable to come right before the latest event that it depends on; an earlier one
+    // is then the race that can be turned round. So for such an operation every one is looked at.
+    const bool may_wait = o.ready != nullptr;
+    direct_.clear();
     const auto& visits = visits_[part.object];
     for (auto v = visits.rbegin(); v != visits.rend(); ++v) {
       const event& e = events_[v->at];
       const relation how = relate(v->what, part);
-      if (how == relation::independent || e.task == t || happens_before(v->at, prior)) {
-        if (covers(v->what) && !bound_) break;
-        continue;
-      }
-      if (bound_) {
+      const bool concurrent = how != relation::independent && e.task != t && !happens_before(v->at, prior);
+      if (concurrent && bound_) {
         // Before a release (or what else this can only follow) as well: a task that comes then and has to wait gives a
         // switch that costs nothing.
         race_bounded(v->at, t);
-      } else if (how == relation::racing) {
-        const bool behind_another = std::any_of(direct.begin(), direct.begin() + found, [&](index later) {
+      } else if (concurrent && how == relation::racing) {
+        const bool behind_another = std::any_of(direct_.begin(), direct_.end(), [&](index later) {
           return happens_before(v->at, events_[later].clock);
         });
-        if (!behind_another && found < direct.size()) direct[found++] = v->at;
+        if (may_wait || !behind_another) direct_.push_back(v->at);
       }
-      if (covers(v->what) && !bound_) break;
+      if (covers(v->what) && !bound_ && !may_wait) break;
     }
-    for (std::size_t i = 0; i < found; ++i) race(direct[i], t, o, prior, end);
+    for (const index j : direct_) race(j, t, o, prior, end);
   }
 }
 

@@ -78,6 +78,7 @@ class exhaustive_strategy final : public strategy {
   std::vector<std::vector<visit>> visits_;  ///< by object, oldest first
   std::vector<std::vector<index>> by_task_;
   std::vector<index> origin_;  ///< by task: the event that spawned it
+  std::vector<index> direct_;  ///< scratch of find_races()
   std::uint32_t tasks_ = 0;
   task_set daemons_ = 0;
   index now_ = 0;  ///< steps of the present execution

@@ -77,6 +77,9 @@ bool engine::run(strategy& s) {
   start_tasks();
   if (!ending_) dispatch(host_);  // returns when the execution has ended
 
+  if (outcome_.verdict == verdict::clean && !outcome_.pruned && !outcome_.truncated) {
+    outcome_.daemon_left = (enabled() & daemons_) != 0;
+  }
   running_ = no_task;
   phase_ = phase::check;
   if (!outcome_.pruned && !outcome_.truncated) e.run_check();
@@ -224,7 +227,7 @@ void engine::at(const operation& o) {
     section_guard(o);
   pending_[running_] = o;
   gated_ = o.ready != nullptr ? gated_ | only(running_) : gated_ & ~only(running_);
-  if (o.lock != nullptr && !o.ready(o) && find_cycle(running_)) leave_task();
+  if ((o.lock != nullptr || o.kind == op::join) && !o.ready(o) && find_cycle(running_)) leave_task();
   if (prologue_return_ != nullptr) {
     sim::fiber::transfer(t.fiber, *prologue_return_);
   } else {
@@ -256,7 +259,8 @@ task_set engine::enabled() const {
 /// the execution has ended.
 void engine::dispatch(sim::fiber& from) {
   const task_set ready_now = enabled();
-  const bool only_idle_daemons = (ready_now & ~daemons_) == 0 && idle_rounds_ > how_.livelock_rounds;
+  const bool only_idle_daemons =
+      (ready_now & ~daemons_) == 0 && idle_rounds_ > std::uint64_t{64} * how_.livelock_rounds;
   task_id chosen = no_task;
   if (ready_now == 0 || only_idle_daemons) {
     end_stuck();
@@ -362,10 +366,12 @@ void engine::narrate(task_id t) {
 
 void world::join(task_id task) {
   auto& e = self_engine();
+  check(task < e.task_count_, "join of a task that does not exist");
   const auto* target = e.tasks_[task].get();
   e.at({.kind = op::join,
         .ready = [](const operation& o) { return static_cast<const engine::task*>(o.context)->finished; },
         .context = target,
+        .wish = {.task = task},
         .wait_name = "join"});
   if (phase_ == phase::tasks) e.tasks_[running_]->clock.join(target->clock, e.task_count_);
 }
@@ -374,6 +380,7 @@ void world::relax() {
   auto& e = self_engine();
   if (phase_ != phase::tasks) return;
   auto& t = *e.tasks_[running_];
+  e.relaxes_ = true;
   e.giving_way_ |= only(running_);
   t.waits_for_turns = e.enabled() & ~only(running_);
   e.at({.kind = op::relax,

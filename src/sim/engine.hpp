@@ -34,10 +34,14 @@ class engine final : public world {
     std::string message;
     bool truncated = false;
     bool pruned = false;
+    bool cut_short = false;    ///< by a defect, while others could go on
+    bool daemon_left = false;  ///< one that could go on when the last task ended
     std::vector<task_id> cycle;
     std::string race_key;  ///< where the race is, without step numbers
   };
   [[nodiscard]] const outcome& last() const noexcept { return outcome_; }
+  /// Whether any execution of the search came by a relax().
+  [[nodiscard]] bool relaxes() const noexcept { return relaxes_; }
   [[nodiscard]] std::uint32_t steps() const noexcept { return step_; }
   [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
   [[nodiscard]] std::string schedule() const;
@@ -119,19 +123,21 @@ class engine final : public world {
     looked_ |= only(running_);
   }
   void note_write(object& o) noexcept {
-    news_ |= o.readers;
-    o.readers = 0;
+    const task_set me = running_ != no_task ? only(running_) : 0;  // one's own writes are no news
+    news_ |= o.readers & ~me;
+    o.readers &= me;
   }
   void race(const object& o, const char* what, task_id other, const char* other_what,
             std::uint32_t other_step);
   void grant(lock_state& lock, const request& wish);
   void learn_order(const lock_state& lock, bool blocking, std::span<const lock_state* const> released_first);
-  void acquire_clock(const lock_state& lock, access how);
-  void release_clock(const lock_state& lock, access how);
+  void acquire_clock(const lock_state& lock, access how, const byte_range& range);
+  void release_clock(lock_state& lock, access how, const byte_range& range);
   [[nodiscard]] static bool lock_ready(const operation& o);
 
   // engine_report.cpp: wait-for graph and descriptions
   [[nodiscard]] task_set blockers(task_id t) const;
+  [[nodiscard]] std::string waited_for(task_id t) const;
   bool find_cycle(task_id start);
   void defect(sim::verdict v, std::string message);
   [[nodiscard]] wait_record describe_wait(task_id t) const;
@@ -176,6 +182,7 @@ class engine final : public world {
   sim::fiber* prologue_return_ = nullptr;
   bool ending_ = false;
   bool tells_ = true;
+  bool relaxes_ = false;
   outcome outcome_;
   std::vector<wait_record> waits_;
   std::vector<std::string> cycle_objects_;

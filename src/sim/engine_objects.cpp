@@ -121,12 +121,27 @@ void world::atomic_store(object_id id, const void* where, std::memory_order orde
 }
 
 void world::atomic_rmw(object_id id, const void* where, std::memory_order order) {
+  atomic_cas(id, where, order);
+  atomic_cas_done(id, true, order);
+}
+
+void world::atomic_cas(object_id id, const void* where, std::memory_order success) {
   auto& e = self_engine();
   e.alive(id, where, false);
-  e.at({.kind = op::rmw, .order = order, .first = {id, touch::write}});
+  e.at({.kind = op::rmw, .order = success, .first = {id, touch::write}});
+  e.alive(id, where);
+}
+
+void world::atomic_cas_done(object_id id, bool succeeded, std::memory_order order) {
   if (phase_ != phase::tasks) return;
-  auto& o = e.alive(id, where);
+  auto& e = self_engine();
+  auto& o = e.objects_[id];
   auto& me = *e.tasks_[running_];
+  if (!succeeded) {
+    e.note_read(o);
+    if (acquires(order)) me.clock.join(o.clock, e.task_count_);
+    return;
+  }
   e.note_write(o);
   e.note_read(o);
   if (acquires(order)) me.clock.join(o.clock, e.task_count_);
@@ -246,16 +261,29 @@ void engine::learn_order(const lock_state& lock, bool blocking,
   }
 }
 
-void engine::acquire_clock(const lock_state& lock, access how) {
+void engine::acquire_clock(const lock_state& lock, access how, const byte_range& range) {
   if (running_ == no_task) return;
   auto& mine = tasks_[running_]->clock;
+  // Owners of ranges that do not meet are not ordered by the lock they share.
+  for (const auto& back : lock.given_back_) {
+    if (!back.range.overlaps(range) || (how == access::shared && back.how == access::shared)) continue;
+    for (task_id t = 0; t < task_count_; ++t) mine[t] = std::max(mine[t], back.clock[t]);
+  }
   mine.join(objects_[lock.owner_id()].clock, task_count_);
   if (how == access::exclusive) mine.join(objects_[lock.queue_id()].clock, task_count_);
 }
 
-void engine::release_clock(const lock_state& lock, access how) {
+void engine::release_clock(lock_state& lock, access how, const byte_range& range) {
   if (running_ == no_task) return;
   auto& mine = tasks_[running_]->clock;
+  if (range.first < range.last) {
+    auto& back = lock.given_back_.emplace_back();
+    back.range = range;
+    back.how = how;
+    for (task_id t = 0; t < task_count_; ++t) back.clock[t] = mine[t];
+    ++mine[running_];
+    return;
+  }
   // Sharers order later owners, not each other: their clock is kept apart.
   auto& o = objects_[how == access::exclusive ? lock.owner_id() : lock.queue_id()];
   o.clock.join(mine, task_count_);
@@ -282,12 +310,20 @@ void engine::grant(lock_state& lock, const request& wish) {
     }
   }
   note_write(objects_[lock.owner_id()]);
-  acquire_clock(lock, wish.how);
+  if (phase_ == phase::tasks) note_read(objects_[lock.owner_id()]);
+  acquire_clock(lock, wish.how, wish.range);
 }
 
 void world::acquire(lock_state& lock, const request& wish) {
   auto& e = self_engine();
   e.alive(lock.owner_id(), &lock, false);
+  if (wish.how == access::shared) {
+    for (const auto& h : lock.holds_) {
+      check(h.granted.how != access::shared || h.granted.task == wish.task ||
+                !lock.rule().conflicts(h.granted, wish),
+            "a lock rule under which two shared requests conflict: such requests must be exclusive");
+    }
+  }
   if (phase_ == phase::tasks) e.learn_order(lock, true, {});
   const bool announced = lock.rule().announces(wish);
   if (phase_ == phase::tasks && announced) {
@@ -358,7 +394,7 @@ void world::release(lock_state& lock) {
     }
   }
   e.note_write(e.objects_[lock.owner_id()]);
-  e.release_clock(lock, how);
+  e.release_clock(lock, how, range);
 }
 
 void world::might_acquire(const lock_state& lock, const request& /*wish*/,
@@ -372,11 +408,17 @@ void world::wait_grantable(const lock_state& lock, const request& wish, const lo
   if (phase_ == phase::tasks) e.learn_order(lock, true, {});
   e.at({.kind = op::wait,
         .first = {guard.queue_id(), touch::read},
-        .ready = &engine::lock_ready,
+        // Asked under the guard: not while somebody is in the middle of changing it.
+        .ready =
+            [](const operation& o) {
+              const auto& interlock = *static_cast<const lock_state*>(o.context);
+              return o.lock->grants(o.wish) && interlock.grants({.task = o.wish.task, .how = access::shared});
+            },
+        .context = &guard,
         .lock = &lock,
         .wish = wish,
         .wait_name = wait_name});
-  e.acquire_clock(guard, access::shared);
+  e.acquire_clock(guard, access::shared, {});
 }
 
 void world::enter_section(lock_state& interlock, access how) {
@@ -385,11 +427,20 @@ void world::enter_section(lock_state& interlock, access how) {
   if (phase_ != phase::tasks) return;
   const request wish{.task = running_, .how = how};
   if (e.how_.grain == granularity::fine) {
-    acquire(interlock, wish);
+    // What an exclusive section does to the locks it guards shows, to those who wait for them, from here on.
+    e.at({.kind = op::lock,
+          .first = {interlock.owner_id(), acquire_touch(how)},
+          .second = {interlock.queue_id(), how == access::shared ? touch::read : touch::write},
+          .ready = &engine::lock_ready,
+          .lock = &interlock,
+          .wish = wish,
+          .wait_name = interlock.kind()});
+    e.grant(interlock, wish);
   } else {
     e.at({.kind = op::section,
           .first = {interlock.queue_id(), how == access::shared ? touch::read : touch::write}});
-    e.acquire_clock(interlock, how);
+    e.acquire_clock(interlock, how, {});
+    e.note_read(e.objects_[interlock.owner_id()]);
   }
   e.alive(interlock.owner_id(), &interlock);
   ++e.tasks_[running_]->sections;
@@ -399,8 +450,9 @@ void world::leave_section(lock_state& interlock, access how) {
   auto& e = self_engine();
   if (phase_ != phase::tasks) return;
   --e.tasks_[running_]->sections;
+  if (how == access::exclusive) e.note_write(e.objects_[interlock.owner_id()]);
   if (e.how_.grain == granularity::coarse) {
-    e.release_clock(interlock, how);
+    e.release_clock(interlock, how, {});
     return;
   }
   // Fine: what the section changed shows, to those who wait for it, when the interlock is given back.
@@ -412,7 +464,7 @@ void world::leave_section(lock_state& interlock, access how) {
   interlock.holds_.erase(mine);
   auto& holds = e.tasks_[running_]->holds;
   holds.erase(std::find(holds.begin(), holds.end(), &interlock));
-  e.release_clock(interlock, how);
+  e.release_clock(interlock, how, {});
 }
 
 // --- wait queues ------------------------------------------------------------------------------------------------------
@@ -440,9 +492,9 @@ void world::wait(wait_queue_state& queue, lock_state& mutex, const request& wish
                                   [&](const hold& h) { return h.granted.task == running_; }));
   me.holds.erase(std::find(me.holds.begin(), me.holds.end(), &mutex));
   e.note_write(e.objects_[mutex.owner_id()]);
-  e.release_clock(mutex, access::exclusive);
+  e.release_clock(mutex, access::exclusive, {});
 
-  wait_queue_state::waiter self{.task = running_, .signalled = false, .wake_event = ~0U};
+  wait_queue_state::waiter self{.task = running_, .signalled = false, .wake_event = ~0U, .wakers_clock = {}};
   queue.waiters.push_back(&self);
   e.at({.kind = op::resume,
         .first = {queue.id, touch::resume},
@@ -452,7 +504,7 @@ void world::wait(wait_queue_state& queue, lock_state& mutex, const request& wish
             },
         .context = &self,
         .wait_name = queue.name});
-  e.tasks_[running_]->clock.join(e.objects_[queue.id].clock, e.task_count_);
+  for (task_id t = 0; t < e.task_count_; ++t) me.clock[t] = std::max(me.clock[t], self.wakers_clock[t]);
   acquire(mutex, wish);
 }
 
@@ -463,13 +515,13 @@ void world::wake(wait_queue_state& queue, std::size_t most) {
   e.at({.kind = op::wake, .first = {queue.id, touch::write}, .wait_name = queue.name});
   e.alive(queue.id, &queue);
   auto& mine = e.tasks_[running_]->clock;
-  e.objects_[queue.id].clock.join(mine, e.task_count_);
-  ++mine[running_];
   const std::size_t n = std::min(most, queue.waiters.size());
   for (std::size_t i = 0; i < n; ++i) {
     queue.waiters[i]->signalled = true;
     queue.waiters[i]->wake_event = e.step_ - 1;
+    for (task_id t = 0; t < e.task_count_; ++t) queue.waiters[i]->wakers_clock[t] = mine[t];
   }
+  ++mine[running_];
   queue.waiters.erase(queue.waiters.begin(), queue.waiters.begin() + static_cast<std::ptrdiff_t>(n));
 }
 

@@ -16,8 +16,15 @@ namespace faultline::sim {
 /// Tasks that `t` waits for: it needs all of them to act. Empty while it could go on, or waits anonymously.
 task_set engine::blockers(task_id t) const {
   const auto& o = pending_[t];
-  if (o.lock == nullptr || o.ready == nullptr || o.ready(o)) return 0;
-  return o.lock->blockers(o.wish);
+  if (o.ready == nullptr || o.ready(o)) return 0;
+  if (o.kind == op::join) return only(o.wish.task);
+  return o.lock != nullptr ? o.lock->blockers(o.wish) : 0;
+}
+
+/// "vnode:f0"; "task:T1" of a join.
+std::string engine::waited_for(task_id t) const {
+  const auto& o = pending_[t];
+  return o.kind == op::join ? fmt::format("task:{}", tasks_[o.wish.task]->name) : label(o.lock->owner_id());
 }
 
 /// A cycle is closed by the last of its tasks to wait, so one search from there is exact: everybody on the way needs
@@ -44,7 +51,7 @@ bool engine::find_cycle(task_id start) {
         }
         std::string text = outcome_.cycle.size() == 1 ? "self-deadlock: " : "cycle: ";
         for (const task_id t : outcome_.cycle) {
-          text += fmt::format("{} waits for {}; ", tasks_[t]->name, label(pending_[t].lock->owner_id()));
+          text += fmt::format("{} waits for {}; ", tasks_[t]->name, waited_for(t));
         }
         text.resize(text.size() - 2);
         defect(verdict::deadlock, std::move(text));
@@ -101,8 +108,17 @@ wait_record engine::describe_wait(task_id t) const {
                 .chain = lines(tasks_[t]->chain),
                 .held_by = {}};
   const auto mode = [](access how) { return how == access::shared ? "shared" : "exclusive"; };
+  if (o.kind == op::join) {
+    w.object = waited_for(t);
+    w.mode = "join";
+    w.held_by.push_back({.task = tasks_[o.wish.task]->name,
+                         .mode = "running",
+                         .since_step = 0,
+                         .since = {},
+                         .queued = false});
+  }
   if (o.lock == nullptr) return w;
-  w.object = label(o.lock->owner_id());
+  w.object = waited_for(t);
   w.mode = mode(o.wish.how);
   for (const auto& h : o.lock->holds()) {
     if (!o.lock->rule().conflicts(h.granted, o.wish)) continue;
@@ -130,6 +146,12 @@ void engine::defect(verdict v, std::string message) {
   if (outcome_.verdict != verdict::clean) return;
   outcome_.verdict = v;
   outcome_.message = std::move(message);
+  if (phase_ == phase::tasks) {
+    const task_set mine = running_ != no_task ? only(running_) : 0;
+    for (task_set rest = unfinished_ & ~mine; rest != 0; rest &= rest - 1) {
+      if (ready(static_cast<task_id>(std::countr_zero(rest)))) outcome_.cut_short = true;
+    }
+  }
   if (phase_ == phase::check || !tells_) return;
   task_set rest = unfinished_;
   for (const task_id t : outcome_.cycle) {

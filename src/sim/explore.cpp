@@ -93,6 +93,8 @@ report explore(const options& how, const program& p) {
   bool more = true;
   bool first = true;
   bool described = false;
+  bool cut_short = false;
+  bool daemon_left = false;
   std::array<std::uint64_t, static_cast<std::size_t>(verdict::budget) + 1> by_verdict{};
   while (more && bound.empty()) {
     more = e.run(*s);
@@ -103,6 +105,8 @@ report explore(const options& how, const program& p) {
     } else {
       ++r.executions;
       if (last.truncated) ++r.truncated;
+      cut_short |= last.cut_short;
+      daemon_left |= last.daemon_left;
       e.add_steps(r.steps_reached, r.steps_skipped);
       ++by_verdict[static_cast<std::size_t>(last.truncated ? verdict::budget : last.verdict)];
       if (last.verdict != verdict::clean) {
@@ -171,9 +175,14 @@ report explore(const options& how, const program& p) {
         fmt::format("{} executions reached the bound of {} steps", r.truncated, how.steps_per_execution);
   } else if (how.grain == granularity::coarse && r.by_verdict.contains(verdict::race)) {
     r.why_incomplete = "coarse steps cover all executions only if there is no race on plain data";
+  } else if (cut_short) {
+    r.why_incomplete = "a defect ended an execution in which other tasks could have gone on";
+  } else if (daemon_left) {
+    r.why_incomplete = "a daemon could have gone on when the last task ended";
   } else if (s->covered_all()) {
     r.complete = true;
   }
+  r.fair_only = e.relaxes();
   if (r.verdict == verdict::clean && r.truncated != 0 && r.truncated == r.executions)
     r.verdict = verdict::budget;
   return r;

@@ -12,6 +12,7 @@ lock_state::lock_state(const lock_rule& rule, const char* kind, const char* name
       owner_(world::here().enroll(this, kind, name)),
       queue_id_(world::here().enroll(&queue_id_, kind, name)),
       holds_(&world::here().memory()),
+      given_back_(&world::here().memory()),
       queue_(&world::here().memory()) {}
 
 lock_state::~lock_state() {

@@ -211,8 +211,9 @@ std::string coverage_text(const report& r) {
   }
   out += ", memory sc; ";
   if (!r.complete) return out + fmt::format("not complete: {}\n", r.why_incomplete);
-  return out + (r.preemptions < 0 ? "complete: every interleaving was covered\n"
-                                  : "complete: every interleaving within that bound was covered\n");
+  return out + fmt::format("complete: every {}interleaving{} was covered\n",
+                           r.fair_only ? "fair (a spin waits until what it looked at is written) " : "",
+                           r.preemptions < 0 ? "" : " within that bound");
 }
 
 std::string findings_text(const report& r) {

@@ -44,6 +44,7 @@ struct hold {
 class lock_rule {
  public:
   /// Must `wish` wait for this hold (its own included) to end?
+  /// Two shared requests of different tasks never conflict (checked): the explorer takes them to commute.
   [[nodiscard]] virtual bool conflicts(const request& held, const request& wish) const = 0;
   /// Must `wish` wait until `queued`, which was announced (earlier than `wish` if `earlier`), was granted?
   [[nodiscard]] virtual bool yields(const request& queued, bool earlier, const request& wish) const = 0;
@@ -83,6 +84,13 @@ class lock_state {
   object_id owner_;
   object_id queue_id_;
   std::pmr::vector<hold> holds_;
+  /// Range locks: what each owner that left knew, so that the next of a range that meets it knows it too.
+  struct given_back {
+    byte_range range;
+    access how;
+    std::array<std::uint32_t, tasks_max> clock{};
+  };
+  std::pmr::vector<given_back> given_back_;
   std::pmr::vector<request> queue_;       ///< announced, not granted; oldest first
   std::uint32_t last_grant_event_ = ~0U;  ///< the grant that a queued request comes after
 };

@@ -66,6 +66,7 @@ struct report {
   sim::verdict verdict = sim::verdict::clean;
   std::string message{};         ///< one line
   bool complete = false;         ///< a proof, for the stated granularity and bound
+  bool fair_only = false;        ///< some execution came by a relax(): complete for fair executions only
   std::string why_incomplete{};  ///< empty if complete
   std::string strategy{};
   std::string grain{};

@@ -12,6 +12,7 @@
 
 #include <boost/assert/source_location.hpp>
 
+#include <array>
 #include <atomic>
 #include <concepts>
 #include <cstddef>
@@ -37,6 +38,7 @@ struct wait_queue_state {
     task_id task = no_task;
     bool signalled = false;
     std::uint32_t wake_event = ~0U;
+    std::array<std::uint32_t, tasks_max> wakers_clock{};
   };
   object_id id = no_object;
   const char* name = "";
@@ -78,6 +80,9 @@ class world {
   void atomic_load(object_id id, const void* where, std::memory_order order);
   void atomic_store(object_id id, const void* where, std::memory_order order);
   void atomic_rmw(object_id id, const void* where, std::memory_order order);
+  /// A compare-exchange: its turn first, then what came of it. One that failed is a load with the failure order.
+  void atomic_cas(object_id id, const void* where, std::memory_order success);
+  void atomic_cas_done(object_id id, bool succeeded, std::memory_order order);
   void plain_read(object_id id, const void* where);
   void plain_write(object_id id, const void* where);
   /// User bytes: may race. One operation, however many bytes.

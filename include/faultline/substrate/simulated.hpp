@@ -40,24 +40,29 @@ struct simulated {
       return std::exchange(value_, value);
     }
     bool compare_exchange_strong(T& expected, T desired, std::memory_order success,
-                                 std::memory_order /*failure*/) {
-      sim::world::here().atomic_rmw(id_, this, success);
-      if (value_ == expected) {
-        value_ = desired;
-        return true;
-      }
-      expected = value_;
-      return false;
+                                 std::memory_order failure) {
+      auto& w = sim::world::here();
+      w.atomic_cas(id_, this, success);
+      const bool succeeds = value_ == expected;
+      w.atomic_cas_done(id_, succeeds, succeeds ? success : failure);
+      (succeeds ? value_ : expected) = succeeds ? desired : value_;
+      return succeeds;
     }
     bool compare_exchange_strong(T& expected, T desired,
                                  std::memory_order order = std::memory_order_seq_cst) {
-      return compare_exchange_strong(expected, desired, order, order);
+      return compare_exchange_strong(expected, desired, order, on_failure(order));
     }
     bool compare_exchange_weak(T& expected, T desired, std::memory_order success, std::memory_order failure) {
       return compare_exchange_strong(expected, desired, success, failure);
     }
     bool compare_exchange_weak(T& expected, T desired, std::memory_order order = std::memory_order_seq_cst) {
-      return compare_exchange_strong(expected, desired, order, order);
+      return compare_exchange_strong(expected, desired, order, on_failure(order));
+    }
+    /// The failure order that std::atomic takes where only one order is given.
+    static constexpr std::memory_order on_failure(std::memory_order order) noexcept {
+      if (order == std::memory_order_acq_rel) return std::memory_order_acquire;
+      if (order == std::memory_order_release) return std::memory_order_relaxed;
+      return order;
     }
     T fetch_add(T n, std::memory_order order = std::memory_order_seq_cst) requires std::integral<T> {
       return update(order, [n](T v) { return static_cast<T>(v + n); });

@@ -251,7 +251,7 @@ TEST_P(Oracle, exhaustive_search_sees_the_ends_that_enumeration_sees) {
                                      .stop_at_first = false,
                                      .custom = [&] { return std::make_unique<test::enumerate>(limit); }},
                                     program(c, GetParam().family, expected));
-      ASSERT_FALSE(all.why_incomplete.starts_with("stopped")) << text(c);
+      ASSERT_LT(all.executions, 3'000'000U) << text(c);
       std::set<std::string> seen;
       const auto r =
           sim::explore({.preemptions = limit, .stop_at_first = false}, program(c, GetParam().family, seen));
