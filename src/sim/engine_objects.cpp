@@ -317,13 +317,6 @@ void engine::grant(lock_state& lock, const request& wish) {
 void world::acquire(lock_state& lock, const request& wish) {
   auto& e = self_engine();
   e.alive(lock.owner_id(), &lock, false);
-  if (wish.how == access::shared) {
-    for (const auto& h : lock.holds_) {
-      check(h.granted.how != access::shared || h.granted.task == wish.task ||
-                !lock.rule().conflicts(h.granted, wish),
-            "a lock rule under which two shared requests conflict: such requests must be exclusive");
-    }
-  }
   if (phase_ == phase::tasks) e.learn_order(lock, true, {});
   const bool announced = lock.rule().announces(wish);
   if (phase_ == phase::tasks && announced) {

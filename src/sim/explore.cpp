@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 #include <chrono>
 
 namespace faultline::sim {
@@ -24,16 +25,14 @@ parsed_schedule parse(std::string_view text) {
   const auto sign = text.find('@');
   p.choices = decode(text.substr(0, sign));
   if (sign != std::string_view::npos) {
-    const std::string digits(text.substr(sign + 1));
-    std::size_t used = 0;
-    try {
-      p.hash = std::stoull(digits, &used, 16);
-    } catch (const std::exception&) {
-      used = 0;
-    }
-    if (used == 0 || used != digits.size()) {
+    const std::string_view digits = text.substr(sign + 1);
+    std::uint64_t hash = 0;
+    const auto* const end = digits.data() + digits.size();
+    const auto got = std::from_chars(digits.data(), end, hash, 16);
+    if (got.ec != std::errc{} || got.ptr != end) {
       throw std::invalid_argument(fmt::format("schedule hash \"{}\" is not a hexadecimal number", digits));
     }
+    p.hash = hash;
   }
   return p;
 }

@@ -6,10 +6,12 @@
 
 namespace faultline::sim {
 
-/// One holder, no order among waiters, no recursion.
+/// One holder, no order among waiters, no recursion. Asked for exclusively only.
 class mutex_rule final : public lock_rule {
  public:
-  [[nodiscard]] bool conflicts(const request&, const request&) const override { return true; }
+  [[nodiscard]] bool conflicts(const request& held, const request& wish) const override {
+    return held.how == access::exclusive || wish.how == access::exclusive;
+  }
   [[nodiscard]] bool yields(const request&, bool, const request&) const override { return false; }
   [[nodiscard]] bool announces(const request&) const override { return false; }
 };

@@ -7,8 +7,9 @@
 #include <faultline/sim/explore.hpp>
 #include <faultline/substrate/simulated.hpp>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <string>
@@ -255,8 +256,13 @@ TEST_P(Oracle, exhaustive_search_sees_the_ends_that_enumeration_sees) {
       std::set<std::string> seen;
       const auto r =
           sim::explore({.preemptions = limit, .stop_at_first = false}, program(c, GetParam().family, seen));
-      ASSERT_TRUE(r.complete) << r;
-      ASSERT_EQ(seen, expected) << "program " << i << ", bound " << bound << "\n" << text(c);
+      if (r.complete) {
+        ASSERT_EQ(seen, expected) << "program " << i << ", bound " << bound << "\n" << text(c);
+      } else {  // a deadlock of two ended executions in which the third could have gone on
+        ASSERT_THAT(r.why_incomplete, testing::StartsWith("a defect ended")) << r;
+        ASSERT_TRUE(std::includes(expected.begin(), expected.end(), seen.begin(), seen.end())) << text(c);
+        ASSERT_EQ(seen.contains("stuck"), expected.contains("stuck")) << text(c);
+      }
       if (bound < 0) {
         plain += all.executions;
         reduced += r.executions + r.blocked;
