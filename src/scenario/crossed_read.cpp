@@ -9,32 +9,20 @@ namespace faultline::scenario {
 
 namespace {
 
-struct setting {
-  explicit setting(kernel& made) : k(made) {
-    auto& f0 = k.make_file("f0", "aaaaAAAA");
-    auto& f1 = k.make_file("f1", "bbbbBBBB");
-    for (int i = 0; i < 2; ++i) {
-      auto& p = k.make_process(i == 0 ? "P0" : "P1");
-      td[i] = &k.make_thread(p);
-      fd[i] = k.open_file(p, i == 0 ? "f0" : "f1", kern::o_rdwr);
-      buffer[i] = k.map_file(p, i == 0 ? f1 : f0, vm::protection::read_write, page_bytes, page_bytes);
+struct setting : crossed_tasks {
+  explicit setting(kernel& made) : crossed_tasks(with_files(made), "f0", "f1") {
+    for (std::size_t i = 0; i < 2; ++i) {
+      buffer[i] =
+          k.map_file(*proc[i], k.find(file[1 - i]), vm::protection::read_write, page_bytes, page_bytes);
     }
   }
-  void task(int i) { got[i] = text(k.read(*td[i], fd[i], buffer[i], page_bytes)); }
-  void check() const {
-    auto& w = sim::world::here();
-    observe_file(k, "f0");
-    observe_file(k, "f1");
-    if (!all_finished()) return;
-    w.check(got[0] == "4" && got[1] == "4", "both reads return 4");
-    expect_nothing_held(k);
+  static kernel& with_files(kernel& k) {
+    k.make_file("f0", "aaaaAAAA");
+    k.make_file("f1", "bbbbBBBB");
+    return k;
   }
-
-  kernel& k;
-  thread* td[2] = {};
-  fd_number fd[2] = {};
-  user_address buffer[2] = {};
-  std::string got[2];
+  void task(std::size_t i) { returned[i] = text(k.read(*td[i], fd[i], buffer[i], page_bytes)); }
+  void check() const { crossed_tasks::check("4"); }
 };
 
 }  // namespace
@@ -48,14 +36,7 @@ scenario crossed_read() {
                .cases = {"C02"},
                .axes = {"io", "vnode"},
                .stock = {{"io", "vnode-locked"}, {"vnode", "shared"}}},
-      .program = [](const policies& chosen) -> sim::program {
-        return [chosen](sim::execution& e) {
-          auto& s = e.make<setting>(make_kernel(e, chosen));
-          e.spawn("T0", [&s] { s.task(0); });
-          e.spawn("T1", [&s] { s.task(1); });
-          e.at_end([&s] { s.check(); });
-        };
-      },
+      .program = [](const policies& chosen) { return crossed_program<setting>(chosen, 16); },
       .expected =
           {
               {.policies = {{"io", "vnode-locked"}},

@@ -8,79 +8,45 @@ namespace faultline::scenario {
 
 namespace {
 
-struct one_page {
-  explicit one_page(kernel& made) : k(made) {
-    auto& f0 = k.make_file("f0", "aaaa");
-    auto& f1 = k.make_file("f1", "bbbb");
-    for (int i = 0; i < 2; ++i) {
-      auto& p = k.make_process(i == 0 ? "P0" : "P1");
-      td[i] = &k.make_thread(p);
-      fd[i] = k.open_file(p, i == 0 ? "f0" : "f1", kern::o_rdwr);
-      buffer[i] = k.map_file(p, i == 0 ? f1 : f0, vm::protection::read);
+struct one_page : crossed_tasks {
+  explicit one_page(kernel& made) : crossed_tasks(with_files(made), "f0", "f1") {
+    for (std::size_t i = 0; i < 2; ++i) {
+      buffer[i] = k.map_file(*proc[i], k.find(file[1 - i]), vm::protection::read);
     }
   }
-  void task(int i) { wrote[i] = text(k.write(*td[i], fd[i], buffer[i], page_bytes)); }
-  void check() const {
-    auto& w = sim::world::here();
-    observe_file(k, "f0");
-    observe_file(k, "f1");
-    if (!all_finished()) return;
-    w.check(wrote[0] == "4" && wrote[1] == "4", "both writes return 4");
-    expect_nothing_held(k);
+  static kernel& with_files(kernel& k) {
+    k.make_file("f0", "aaaa");
+    k.make_file("f1", "bbbb");
+    return k;
   }
-
-  kernel& k;
-  thread* td[2] = {};
-  fd_number fd[2] = {};
-  user_address buffer[2] = {};
-  std::string wrote[2];
+  void task(std::size_t i) { returned[i] = text(k.write(*td[i], fd[i], buffer[i], page_bytes)); }
+  void check() const { crossed_tasks::check("4"); }
 };
 
 /// C01 as it was reported: the first page of each buffer maps a third, cold file, so that both writers hold their own vnode
-/// before they need the other's. Each second page is the other file's old first page or the new one, but not the old one in both:
-/// each task writes its first page before it copies its second.
-struct two_pages {
-  explicit two_pages(kernel& made) : k(made) {
-    // A block of two pages: what is being written becomes valid as a whole, so a fault on it needs the pager and the vnode.
-    auto& a = k.make_file("A", "aaaaAAAA", {.block_pages = 2});
-    auto& b = k.make_file("B", "bbbbBBBB", {.block_pages = 2});
-    auto& da = k.make_file("DA", "dddd");
-    auto& db = k.make_file("DB", "eeee");
-    for (int i = 0; i < 2; ++i) {
-      auto& p = k.make_process(i == 0 ? "P0" : "P1");
-      td[i] = &k.make_thread(p);
-      fd[i] = k.open_file(p, i == 0 ? "A" : "B", kern::o_rdwr);
+/// before they need the other's. Each second page is the other file's old first page or the new one, but not the old one in
+/// both: each task writes its first page before it copies its second.
+struct two_pages : crossed_tasks {
+  explicit two_pages(kernel& made) : crossed_tasks(with_files(made), "A", "B") {
+    for (std::size_t i = 0; i < 2; ++i) {
+      auto& delay = k.find(i == 0 ? "DA" : "DB");
       buffer[i] =
-          k.map_file(p, i == 0 ? da : db, vm::protection::read, 0, page_bytes, user_address{16 * page_bytes});
-      k.map_file(p, i == 0 ? b : a, vm::protection::read, 0, page_bytes, user_address{17 * page_bytes});
+          k.map_file(*proc[i], delay, vm::protection::read, 0, page_bytes, user_address{16 * page_bytes});
+      k.map_file(*proc[i], k.find(file[1 - i]), vm::protection::read, 0, page_bytes,
+                 user_address{17 * page_bytes});
     }
   }
-  void task(int i) { wrote[i] = text(k.write(*td[i], fd[i], buffer[i], 2 * page_bytes)); }
-  void check() const {
-    auto& w = sim::world::here();
-    observe_file(k, "A");
-    observe_file(k, "B");
-    if (!all_finished()) return;
-    w.check(wrote[0] == "8" && wrote[1] == "8", "both writes return 8");
-    expect_nothing_held(k);
+  static kernel& with_files(kernel& k) {
+    // A block of two pages: what is being written becomes valid as a whole, so a fault on it needs the pager and the vnode.
+    k.make_file("A", "aaaaAAAA", {.block_pages = 2});
+    k.make_file("B", "bbbbBBBB", {.block_pages = 2});
+    k.make_file("DA", "dddd");
+    k.make_file("DB", "eeee");
+    return k;
   }
-
-  kernel& k;
-  thread* td[2] = {};
-  fd_number fd[2] = {};
-  user_address buffer[2] = {};
-  std::string wrote[2];
+  void task(std::size_t i) { returned[i] = text(k.write(*td[i], fd[i], buffer[i], 2 * page_bytes)); }
+  void check() const { crossed_tasks::check("8"); }
 };
-
-template <class Setting>
-sim::program program_of(const policies& chosen, std::size_t hold_pages) {
-  return [chosen, hold_pages](sim::execution& e) {
-    auto& s = e.make<Setting>(make_kernel(e, chosen, hold_pages));
-    e.spawn("T0", [&s] { s.task(0); });
-    e.spawn("T1", [&s] { s.task(1); });
-    e.at_end([&s] { s.check(); });
-  };
-}
 
 }  // namespace
 
@@ -92,7 +58,7 @@ scenario crossed_write() {
                .cases = {"C01", "A1"},
                .axes = {"io", "vnode"},
                .stock = {{"io", "vnode-locked"}, {"vnode", "shared"}}},
-      .program = [](const policies& chosen) { return program_of<one_page>(chosen, 16); },
+      .program = [](const policies& chosen) { return crossed_program<one_page>(chosen, 16); },
       .expected =
           {
               {.policies = {{"io", "vnode-locked"}},
@@ -125,7 +91,7 @@ scenario crossed_write_two_pages() {
            .cases = {"C01"},
            .axes = {"io", "vnode"},
            .stock = {{"io", "vnode-locked"}, {"vnode", "shared"}}},
-      .program = [](const policies& chosen) { return program_of<two_pages>(chosen, 1); },
+      .program = [](const policies& chosen) { return crossed_program<two_pages>(chosen, 1); },
       .expected =
           {
               {.policies = {{"io", "vnode-locked"}},

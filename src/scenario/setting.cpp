@@ -47,6 +47,22 @@ void expect_nothing_held(const kernel& k) {
   w.check(left.none(), "a lock is left held");
 }
 
+crossed_tasks::crossed_tasks(kernel& made, std::string_view first_file, std::string_view second_file)
+    : k(made), file{first_file, second_file} {
+  for (std::size_t i = 0; i < 2; ++i) {
+    proc[i] = &k.make_process(i == 0 ? "P0" : "P1");
+    td[i] = &k.make_thread(*proc[i]);
+    fd[i] = k.open_file(*proc[i], file[i], kern::o_rdwr);
+  }
+}
+
+void crossed_tasks::check(std::string_view bytes) const {
+  for (const auto name : file) observe_file(k, name);
+  if (!all_finished()) return;
+  sim::world::here().check(returned[0] == bytes && returned[1] == bytes, "both calls return all bytes");
+  expect_nothing_held(k);
+}
+
 void observe_file(const kernel& k, std::string_view name) {
   sim::world::here().observe(name, k.file_contents(name));
 }

@@ -5,6 +5,7 @@
 #include <faultline/kern/simulated_kernel.hpp>
 #include <faultline/scenario/scenario.hpp>
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,33 @@ void expect_nothing_held(const kernel& k);
 template <class T>
 [[nodiscard]] std::string text(const result<T>& r) {
   return r.ok() ? std::to_string(r.value()) : std::string(name_of(r.error()));
+}
+
+/// Two tasks that each do I/O on a file of their own, from or into a buffer that maps the other's: a process each.
+struct crossed_tasks {
+  /// \pre both files are there
+  crossed_tasks(kernel& made, std::string_view first_file, std::string_view second_file);
+  /// Observes both files; both calls returned `bytes`, and nothing is left held.
+  void check(std::string_view bytes) const;
+
+  kernel& k;
+  std::array<std::string_view, 2> file;
+  std::array<process*, 2> proc{};
+  std::array<thread*, 2> td{};
+  std::array<fd_number, 2> fd{};
+  std::array<user_address, 2> buffer{};
+  std::array<std::string, 2> returned;
+};
+
+/// A program of two tasks, T0 and T1, on a `Setting` made from a kernel: set-up in its constructor, task(i), check().
+template <class Setting>
+[[nodiscard]] sim::program crossed_program(const policies& chosen, std::size_t hold_pages) {
+  return [chosen, hold_pages](sim::execution& e) {
+    auto& s = e.make<Setting>(make_kernel(e, chosen, hold_pages));
+    e.spawn("T0", [&s] { s.task(0); });
+    e.spawn("T1", [&s] { s.task(1); });
+    e.at_end([&s] { s.check(); });
+  };
 }
 
 // The scenarios, a file each.

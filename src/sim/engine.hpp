@@ -105,7 +105,7 @@ class engine final : public world {
   void note_what_it_follows(operation& o) const;
   void narrate(task_id t);
 
-  // engine_objects.cpp: accesses, locks, queues
+  // engine_objects.cpp: accesses; engine_locks.cpp: locks, queues
   /// The object, which must be one of this execution. \param done  the access has had its turn
   object& alive(object_id id, const void* where, bool done = true) {
     if (id >= object_count_ || objects_[id].where != where || !objects_[id].alive) [[unlikely]]
