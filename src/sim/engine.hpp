@@ -87,7 +87,6 @@ class engine final : public world {
 
   // engine.cpp: the life of an execution
   void reset();
-  void finish_execution(bool run_check);
   void start_tasks();
   void prologue(task_id t, sim::fiber& from);
   static void task_main(void* self);

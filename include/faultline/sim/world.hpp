@@ -165,7 +165,6 @@ class world {
   [[nodiscard]] std::uint32_t now() const noexcept;
   /// The next of the execution's own random numbers; the same in a replay.
   [[nodiscard]] std::uint64_t random() noexcept;
-  [[nodiscard]] phase current_phase() const noexcept { return phase_; }
 
  protected:
   world() = default;
