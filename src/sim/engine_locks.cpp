@@ -2,6 +2,8 @@
 // What a task does at its scheduling points to locks and wait queues; and what that orders.
 #include "engine.hpp"
 
+#include <faultline/sim/grant.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -85,9 +87,7 @@ void engine::release_clock(lock_state& lock, access how, const byte_range& range
 void engine::grant(lock_state& lock, const request& wish) {
   auto& q = lock.queue_;
   q.erase(std::remove_if(q.begin(), q.end(), [&](const request& r) { return r.task == wish.task; }), q.end());
-  const auto mine = std::find_if(lock.holds_.begin(), lock.holds_.end(), [&](const hold& h) {
-    return h.granted.task == wish.task && h.granted.range == wish.range;
-  });
+  const auto mine = hold_of(lock.holds_, wish);
   if (mine != lock.holds_.end()) {
     ++mine->count;
   } else {
