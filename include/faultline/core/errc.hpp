@@ -15,6 +15,7 @@ enum class [[nodiscard]] errc : int{
     enoent = ENOENT,
     eintr = EINTR,
     eio = EIO,
+    enxio = ENXIO,
     ebadf = EBADF,
     enomem = ENOMEM,
     eacces = EACCES,
@@ -46,6 +47,8 @@ enum class [[nodiscard]] errc : int{
       return "EINTR";
     case errc::eio:
       return "EIO";
+    case errc::enxio:
+      return "ENXIO";
     case errc::ebadf:
       return "EBADF";
     case errc::enomem:

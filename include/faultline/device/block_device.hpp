@@ -25,7 +25,10 @@ class block_device {
   virtual errc write(block_number to, const sub::racy_bytes<S>& page) = 0;
   /// What the block holds: for set-up and checks at quiescence.
   [[nodiscard]] virtual std::span<const std::byte> peek(block_number at) const = 0;
-  /// Takes an unused block and fills it; bytes beyond `contents` are zero. Does not sleep: for set-up.
+  /// Takes an unused block, of zeros. Does not sleep.
+  /// \errors ENOSPC
+  virtual result<block_number> allocate() = 0;
+  /// Takes an unused block and fills it; bytes beyond `contents` are zero. For set-up. \pre there is one
   virtual block_number add(std::span<const std::byte> contents) = 0;
 
  protected:

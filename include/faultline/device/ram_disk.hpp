@@ -9,46 +9,80 @@
 
 namespace faultline::device {
 
+/// Which requests end with EIO.
+struct device_error {
+  bool reads = false;
+  bool writes = false;
+};
+
 template <substrate S>
 class ram_disk final : public block_device<S> {
  public:
   /// \param block_size  bytes of a block, one page
-  explicit ram_disk(std::size_t block_size) : block_size_(block_size), blocks_(&S::memory()) {}
+  /// \param blocks_max  more: ENOSPC
+  /// \param injectable  tasks may call fail(): then each request is ordered with it
+  ram_disk(std::size_t block_size, std::size_t blocks_max, bool injectable)
+      : block_size_(block_size), blocks_max_(blocks_max), blocks_(&S::memory()) {
+    blocks_.reserve(blocks_max);  // never moves: requests read it without a lock
+    if (injectable) error_lock_ = S::template make<sub::interlock<S>>("diskerror", "disk");
+  }
 
   errc read(block_number from, sub::racy_bytes<S>& page) override {
     S::io("bread");
-    if (fail_reads_) return errc::eio;
-    S::copy(page, 0, *blocks_.at(raw(from)), 0, block_size_);
+    if (fails().reads) return errc::eio;
+    S::copy(page, 0, *blocks_[index(from)], 0, block_size_);
     return errc::ok;
   }
   errc write(block_number to, const sub::racy_bytes<S>& page) override {
     S::io("bwrite");
-    if (fail_writes_) return errc::eio;
-    S::copy(*blocks_.at(raw(to)), 0, page, 0, block_size_);
+    if (fails().writes) return errc::eio;
+    S::copy(*blocks_[index(to)], 0, page, 0, block_size_);
     return errc::ok;
   }
   [[nodiscard]] std::span<const std::byte> peek(block_number at) const override {
-    return S::peek(*blocks_.at(raw(at)));
+    return S::peek(*blocks_[index(at)]);
   }
 
-  block_number add(std::span<const std::byte> contents) override {
+  result<block_number> allocate() override {
+    const section<S> guard{bitmap_};
+    if (blocks_.size() == blocks_max_) return errc::enospc;
     char name[32];
     std::snprintf(name, sizeof name, "blk%zu", blocks_.size());
-    auto* block = S::template make<sub::racy_bytes<S>>(block_size_, S::keep(name));
-    S::write(*block, 0, contents);
-    blocks_.push_back(block);
+    blocks_.push_back(S::template make<sub::racy_bytes<S>>(block_size_, S::keep(name)));
     return block_number{blocks_.size() - 1};
   }
+  block_number add(std::span<const std::byte> contents) override {
+    const auto block = allocate();
+    S::check(block.ok(), "the disk is full");
+    S::write(*blocks_[index(block.value())], 0, contents);
+    return block.value();
+  }
 
-  /// From now on each request of that kind ends with EIO, or no longer does. Set before the tasks run.
-  void fail_reads(bool yes) noexcept { fail_reads_ = yes; }
-  void fail_writes(bool yes) noexcept { fail_writes_ = yes; }
+  /// From now on requests of that kind end with EIO, or no longer do.
+  /// \pre set-up, or the disk is injectable
+  void fail(device_error which) {
+    if (error_lock_ != nullptr) {
+      const section<S> guard{*error_lock_};
+      error_ = which;
+    } else {
+      error_ = which;
+    }
+  }
 
  private:
+  static std::size_t index(block_number at) noexcept { return static_cast<std::size_t>(raw(at)); }
+  [[nodiscard]] device_error fails() {
+    if (error_lock_ == nullptr) return error_;
+    const section<S> guard{*error_lock_, access::shared};
+    return error_;
+  }
+
   std::size_t block_size_;
-  std::pmr::vector<sub::racy_bytes<S>*> blocks_;
-  bool fail_reads_ = false;
-  bool fail_writes_ = false;
+  std::size_t blocks_max_;
+  sub::interlock<S> bitmap_{"diskmap", "disk"};
+  std::pmr::vector<sub::racy_bytes<S>*> blocks_;  // grows under bitmap_
+  sub::interlock<S>* error_lock_ = nullptr;       // null: error_ is fixed once the tasks run
+  device_error error_{};
 };
 
 }  // namespace faultline::device

@@ -15,8 +15,10 @@ struct open_flags {
   bool read = true;
   bool write = false;
   bool append = false;
+  bool truncate = false;  ///< at the open only
 
-  [[nodiscard]] constexpr open_flags with_append() const noexcept { return {read, write, true}; }
+  [[nodiscard]] constexpr open_flags with_append() const noexcept { return {read, write, true, truncate}; }
+  [[nodiscard]] constexpr open_flags with_truncate() const noexcept { return {read, write, append, true}; }
 };
 inline constexpr open_flags o_rdonly{.read = true, .write = false};
 inline constexpr open_flags o_wronly{.read = false, .write = true};

@@ -20,12 +20,21 @@ errc vn_read(vm::thread_state<S>& td, vfs::vnode_base<S>& vp, vfs::uio& u) {
   return error;
 }
 
-/// Exclusive. \errors EFAULT, EIO, EFBIG
+/// Exclusive. Stops at the process's limit of file size (vn_rlimit_fsize): short up to it, nothing from it on.
+/// \errors EFAULT, EIO, EFBIG
 template <substrate S>
 errc vn_write(vm::thread_state<S>& td, vfs::vnode_base<S>& vp, vfs::uio& u, const vfs::io_flags& flags) {
   typename S::frame f{"vn_write", vp.name};
   vp.lock.acquire(td.locks, access::exclusive);
-  const errc error = vfs::ffs_write(td, vp, u, flags);
+  const auto at = flags.append ? S::get(vp.size) : u.offset;
+  errc error = errc::efbig;
+  if (at < flags.size_limit) {
+    const auto room = flags.size_limit - at;
+    const auto beyond = u.resid > room ? u.resid - room : 0;
+    u.resid -= beyond;
+    error = vfs::ffs_write(td, vp, u, flags);
+    u.resid += beyond;
+  }
   vp.lock.release(td.locks);
   return error;
 }
@@ -49,6 +58,18 @@ std::uint64_t vn_size(vm::thread_state<S>& td, vfs::vnode_base<S>& vp) {
   const auto size = S::get(vp.size);
   vp.lock.release(td.locks);
   return size;
+}
+
+/// fsync(2), msync(2): the exclusive vnode lock around VOP_FSYNC of pages [first, last). No range lock: it is no transfer.
+/// \errors EIO, ENOSPC
+template <substrate S>
+errc vn_fsync(vm::thread_state<S>& td, vm::pager<S>& vp, page_index first = page_index{0},
+              page_index last = page_index{~std::uint64_t{0}}) {
+  typename S::frame f{"vn_fsync", vp.pager_name()};
+  vp.pager_lock(td.locks, access::exclusive, false);
+  const errc error = vp.clean(first, last);
+  vp.pager_unlock(td.locks);
+  return error;
 }
 
 }  // namespace faultline::kern

@@ -21,6 +21,8 @@ struct io_flags {
   bool append = false;                               ///< IO_APPEND: write at the end, wherever the uio points
   bool unit = true;                                  ///< IO_UNIT: undo a write that fails
   std::uint64_t size_max = std::uint64_t{1} << 42U;  ///< of a file, bytes (fs_maxfilesize)
+  std::uint64_t size_limit =
+      byte_range::off_max;  ///< of the process, bytes (RLIMIT_FSIZE); vn_write looks at it
 };
 
 namespace detail {

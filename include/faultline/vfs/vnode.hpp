@@ -3,10 +3,12 @@
 /// \file
 /// A regular file: the vnode lock, the size, the pages, and the blocks behind them.
 ///
-/// May sleep: the lock, as "vnode"; bread_page(), as "pgrbwt" and for the device; set_size(), as "vmopar".
+/// May sleep: the lock, as "vnode"; bread_page(), as "pgrbwt" and for the device; set_size(), as "vmopar"; clean(), as "vpcwai" and
+/// for the device.
 /// Lock order: offset lock -> range lock -> vnode lock -> map -> object -> page busy.
 /// Source: FreeBSD sys/sys/vnode.h, sys/vm/vnode_pager.c (vnode_pager_setsize, vnode_pager_getpages), sys/kern/vfs_bio.c
-/// (bread, getblk). A filesystem's metadata, buffers and write-back are not modelled: buffer I/O goes to the pages directly.
+/// (bread, getblk), sys/vm/vm_object.c (vm_object_page_clean). A filesystem's metadata and buffers are not modelled: buffer I/O
+/// goes to the pages directly, and a block is allocated when a page is first written back.
 #include <faultline/device/block_device.hpp>
 #include <faultline/sync/rangelock/queue_rule.hpp>
 #include <faultline/vm/thread_state.hpp>
@@ -24,20 +26,32 @@ struct mount_flags {
   std::uint32_t block_pages = 1;
 };
 
+/// What is the same for all files of a kernel.
+struct file_environment {
+  std::size_t page_size = 4096;  ///< bytes
+  sync::sharing lock_mode = sync::sharing::share;
+  bool reclaim = false;  ///< pages may be taken away (vm/pageout.hpp)
+  bool truncation_keeps_private_copies =
+      false;  ///< BSD; else a cut takes the copies of private mappings too (Linux)
+};
+
 /// What vm and a filesystem know of a vnode.
 template <substrate S>
 class vnode_base : public vm::pager<S> {
  public:
   /// \param shown  the file's name, lives as long as the run
-  vnode_base(std::size_t page_size_bytes, device::block_device<S>& disk, const char* shown,
-             sync::sharing mode, mount_flags flags, std::uint64_t bytes)
-      : lock("vnode", shown, mode),
+  vnode_base(const file_environment& around, device::block_device<S>& disk, const char* shown,
+             mount_flags flags, std::uint64_t bytes)
+      : lock("vnode", shown, around.lock_mode),
         size(bytes),
-        object(page_size_bytes, shown, pages_for(bytes, page_size_bytes), this),
+        object(around.page_size, shown, pages_for(bytes, around.page_size), this, around.reclaim),
         blocks(&S::memory()),
         mount(flags),
         name(shown),
-        disk_(disk) {}
+        disk_(disk),
+        keeps_private_copies_(around.truncation_keeps_private_copies) {
+    S::name(size, "size");
+  }
 
   sync::sleeplock<S> lock;
   sub::var<S, std::uint64_t> size;  ///< i_size, bytes; written with the lock exclusive, read with it
@@ -61,6 +75,11 @@ class vnode_base : public vm::pager<S> {
   /// \errors EIO
   errc set_size(std::uint64_t bytes);
 
+  /// The first byte from `from` on that is data, or in a hole (SEEK_DATA, SEEK_HOLE), in whole pages; the end of the file is a hole.
+  /// \pre the vnode lock is held
+  /// \returns the size where there is none
+  [[nodiscard]] std::uint64_t seek(std::uint64_t from, bool data);
+
   // vm::pager
   [[nodiscard]] bool pager_lock_owned_exclusively() const override { return lock.owned_exclusively(); }
   [[nodiscard]] bool pager_try_lock(sync::lock_account& td, access how, bool can_recurse) override {
@@ -75,6 +94,8 @@ class vnode_base : public vm::pager<S> {
   }
   void pager_unlock(sync::lock_account& td) override { lock.release(td); }
   errc getpage(vm::page<S>& m) override;
+  errc putpage(vm::page<S>& m) override;
+  errc clean(page_index first, page_index last) override;
   [[nodiscard]] const char* pager_name() const override { return name; }
 
  protected:
@@ -93,16 +114,26 @@ class vnode_base : public vm::pager<S> {
     m.dirty.set();
   }
 
+  /// After a read: what the block has past the end of the file is not the file's (vnode_pager_input).
+  void zero_past_end(vm::page<S>& m) {
+    const auto first = raw(m.index) * page_size();
+    const auto end = S::get(size);
+    if (end <= first || end - first >= page_size()) return;
+    const auto at = static_cast<std::size_t>(end - first);
+    S::fill(*m.bytes, at, page_size() - at, std::byte{0});
+  }
+
   device::block_device<S>& disk_;
+  bool keeps_private_copies_;
 };
 
 /// A vnode with its range lock. Which range lock is the kernel's choice; only I/O policies take it.
 template <substrate S, class Rangelock = sync::rangelock_spec<S>>
 class vnode final : public vnode_base<S> {
  public:
-  vnode(std::size_t page_size_bytes, device::block_device<S>& disk, const char* shown, sync::sharing mode,
-        mount_flags flags, std::uint64_t bytes)
-      : vnode_base<S>(page_size_bytes, disk, shown, mode, flags, bytes), rangelock(shown) {}
+  vnode(const file_environment& around, device::block_device<S>& disk, const char* shown, mount_flags flags,
+        std::uint64_t bytes)
+      : vnode_base<S>(around, disk, shown, flags, bytes), rangelock(shown) {}
 
   using rangelock_type = Rangelock;
   Rangelock rangelock;  ///< v_rl
@@ -120,6 +151,7 @@ result<vm::page<S>*> vnode_base<S>::bread_page(page_index index, bool overwrite)
       continue;
     }
     const errc e = disk_.read(*block, *m->bytes);
+    if (e == errc::ok) zero_past_end(*m);
     object.io_read_done(*m, e == errc::ok);
     if (e != errc::ok) return e;
     return m;
@@ -133,7 +165,10 @@ errc vnode_base<S>::getpage(vm::page<S>& m) {
   if (m.valid) return errc::ok;  // a writer filled it before we had the lock
   if (raw(m.index) >= pages_for(S::get(size), page_size())) return errc::einval;
   const auto block = block_of(m.index);
-  return block ? disk_.read(*block, *m.bytes) : errc::ok;  // a hole: the page is zero already
+  if (!block) return errc::ok;  // a hole: the page is zero already
+  const errc e = disk_.read(*block, *m.bytes);
+  if (e == errc::ok) zero_past_end(m);
+  return e;
 }
 
 template <substrate S>
@@ -157,8 +192,55 @@ errc vnode_base<S>::set_size(std::uint64_t bytes) {
   }
   if (blocks.size() > pages) blocks.resize(static_cast<std::size_t>(pages));
   S::set(size, bytes);
-  object.shrink(pages);
+  object.shrink(pages, !keeps_private_copies_);
   return errc::ok;
+}
+
+template <substrate S>
+errc vnode_base<S>::putpage(vm::page<S>& m) {
+  typename S::frame f{"vnode_pager_putpages", name};
+  S::check(lock.owned_exclusively(), "VOP_PUTPAGES without the exclusive vnode lock");
+  const auto index = static_cast<std::size_t>(raw(m.index));
+  if (raw(m.index) >= pages_for(S::get(size), page_size())) return errc::ok;  // being cut off
+  if (blocks.size() <= index) blocks.resize(index + 1);
+  if (!blocks[index]) {
+    const auto block = disk_.allocate();
+    if (!block.ok()) return block.error();
+    blocks[index] = block.value();
+  }
+  zero_past_end(m);
+  return disk_.write(*blocks[index], *m.bytes);
+}
+
+template <substrate S>
+errc vnode_base<S>::clean(page_index first, page_index last) {
+  errc error = errc::ok;
+  for (;;) {
+    const auto [how, m, valid] = object.clean_grab(first, last);
+    if (how == vm::vm_object<S>::found::beyond_end) return error;
+    if (how == vm::vm_object<S>::found::busy) {
+      object.sleep_if_busy(*m, "vpcwai");
+      continue;
+    }
+    first = page_index{raw(m->index) + 1};
+    vm::pmap<S>::remove_write(*m);
+    m->dirty.clear();
+    if (const errc e = putpage(*m); e != errc::ok) {
+      m->dirty.set();
+      if (error == errc::ok) error = e;
+    }
+    object.reclaim_done(*m, false);
+  }
+}
+
+template <substrate S>
+std::uint64_t vnode_base<S>::seek(std::uint64_t from, bool data) {
+  const auto end = S::get(size);
+  for (auto at = from; at < end; at = (at / page_size() + 1) * page_size()) {
+    const page_index index{at / page_size()};
+    if ((block_of(index).has_value() || object.has_dirty(index)) == data) return at;
+  }
+  return end;
 }
 
 }  // namespace faultline::vfs

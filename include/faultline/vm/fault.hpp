@@ -13,6 +13,9 @@
 ///                         the vnode held; the next pass finds it locked and does not ask
 ///   callers must          be able to bear a fault with any vnode lock; hold no busy page
 ///
+/// A write to a page of a private mapping copies the page into the mapping's shadow first; a read maps the page behind it, without
+/// write rights.
+///
 /// May sleep: "vmmap", "vmpfw" (page busy by somebody else), "vnode", the device.
 /// Source: FreeBSD sys/vm/vm_fault.c (vm_fault_hold, vm_fault_quick_hold_pages; 10.1, 12.1), sys/amd64/amd64/trap.c.
 #include <faultline/core/step.hpp>
@@ -79,31 +82,43 @@ void vm_page_unhold_pages(std::span<page<S>* const> pages) {
 
 namespace detail {
 
-/// struct faultstate, as far as it outlives a pass.
+/// struct faultstate: what a fault has taken, so that each way out gives it back.
 template <substrate S>
 class fault_state {
  public:
   explicit fault_state(thread_state<S>& td) : td_(td) {}
 
-  [[nodiscard]] bool holds(const pager<S>& file) const noexcept { return vp_ == &file; }
+  vm_object<S>* first_object = nullptr;  ///< of the map entry
+  page<S>* first_m = nullptr;      ///< busy: where a copy would go; null where `m` is the entry's own page
+  vm_object<S>* object = nullptr;  ///< that has the page: the first one, or what is behind it
+  page<S>* m = nullptr;            ///< busy
+
+  /// unlock_and_deallocate, without the map: pages and paging in progress are given back.
+  void give_back() {
+    if (m != nullptr) object->fault_release(*m);
+    m = nullptr;
+    if (first_m != nullptr) first_object->fault_abandon(*first_m);
+    first_m = nullptr;
+    first_object->deallocate();
+  }
   void unlock_vp() {
     if (vp_ != nullptr) vp_->pager_unlock(td_.locks);
     vp_ = nullptr;
   }
 
-  /// vm_fault_lock_vnode. \returns false: the page was given back, the vnode is locked now, the fault starts again
-  [[nodiscard]] bool lock_vnode(vm_object<S>& object, page<S>& m) {
-    pager<S>& file = *object.file();
-    if (holds(file)) return true;
+  /// vm_fault_lock_vnode. \returns false: all was given back, the vnode is locked now, the fault starts again
+  [[nodiscard]] bool lock_vnode() {
+    pager<S>& file = *object->file();
+    if (vp_ == &file) return true;
     unlock_vp();
     const access how = file.pager_lock_owned_exclusively() ? access::exclusive : access::shared;
     const bool recurse = S::keeps(recurse_on_own_vnode);
     typename S::frame f{"vget", file.pager_name()};
     bool keeps_page = true;
     if (S::keeps(try_vnode_lock)) {
-      file.pager_might_lock(td_.locks, how, recurse, m.busy);
+      file.pager_might_lock(td_.locks, how, recurse, m->busy);
       if (!file.pager_try_lock(td_.locks, how, recurse)) {
-        object.fault_release(m);
+        give_back();
         keeps_page = false;
         file.pager_lock(td_.locks, how, recurse);
       }
@@ -119,10 +134,60 @@ class fault_state {
   pager<S>* vp_ = nullptr;  // fs.vp: locked by this fault
 };
 
+enum class look_up : std::uint8_t { found, busy, beyond_end };
+
+/// The page of the first object, or the one behind it, exclusively busy; a reference to the first object. In a shadow the page
+/// that a copy would go to is allocated first: other faults of the mapping wait for it.
+/// \param valid  whether the page has its contents already
+template <substrate S>
+look_up fault_look_up(fault_state<S>& fs, page_index index, bool& valid, page<S>*& in_the_way) {
+  using found = typename vm_object<S>::found;
+  fs.object = fs.first_object;
+  auto got = fs.object->fault_grab(index);
+  if (got.how == found::owned && !got.valid && fs.first_object->backing() != nullptr) {
+    fs.first_m = got.m;
+    fs.object = fs.first_object->backing();
+    got = fs.object->fault_grab(fs.first_object->in_backing(index));
+  }
+  if (got.how == found::owned) {
+    fs.m = got.m;
+    valid = got.valid;
+    return look_up::found;
+  }
+  in_the_way = got.m;
+  return got.how == found::busy ? look_up::busy : look_up::beyond_end;
+}
+
+/// Maps the page, or a copy of it in the first object, and ends the fault.
+/// \returns the page that is mapped
+template <substrate S>
+page<S>* fault_enter(fault_state<S>& fs, address_space<S>& map, std::uint64_t virtual_page, protection rights,
+                     protection wanted, bool hold) {
+  page<S>* shown = fs.m;
+  if (fs.first_m == nullptr) {
+    map.pm.enter(virtual_page, *fs.m, rights);
+    fs.object->fault_done(*fs.m, wanted, hold);
+  } else if (allows(wanted, protection::write)) {
+    shown = fs.first_m;
+    S::copy(*shown->bytes, 0, *fs.m->bytes, 0, map.page_size());
+    shown->valid = true;
+    map.pm.enter(virtual_page, *shown, rights);
+    fs.object->fault_release(*fs.m);
+    fs.first_object->fault_done(*shown, wanted, hold);
+  } else {
+    map.pm.enter(virtual_page, *fs.m, without_write(rights));
+    fs.object->fault_done(*fs.m, wanted, hold);
+    fs.first_object->fault_abandon(*fs.first_m);
+  }
+  fs.first_object->deallocate();
+  return shown;
+}
+
 }  // namespace detail
 
 template <substrate S>
 fault_result vm_fault_hold(thread_state<S>& td, user_address at, protection wanted, page<S>** held) {
+  using detail::look_up;
   typename S::frame f{"vm_fault"};
   ++td.faults;
   auto& map = *td.map;
@@ -137,53 +202,71 @@ fault_result vm_fault_hold(thread_state<S>& td, user_address at, protection want
       return entry ? fault_result::protection_failure : fault_result::invalid_address;
     }
     const auto generation = map.timestamp();
-    auto& object = *entry->object;
-    const page_index index{entry->offset_of(raw(at)) / map.page_size()};
-    const auto [how, m, valid] = object.fault_grab(index);
-    if (how == vm_object<S>::found::beyond_end) {
+    fs.first_object = entry->object;
+    fs.first_object->reference();
+    bool valid = false;
+    page<S>* in_the_way = nullptr;
+    const auto how =
+        detail::fault_look_up(fs, page_index{entry->offset_of(raw(at)) / map.page_size()}, valid, in_the_way);
+    if (how != look_up::found) {
       map.read_unlock();
+      if (how == look_up::busy) {
+        // a vnode locked by an earlier pass stays: vnode -> busy is the legal order
+        auto& object = *fs.object;
+        fs.first_object->reference();
+        fs.give_back();
+        object.sleep_if_busy(*in_the_way, "vmpfw");
+        fs.first_object->deallocate();
+        continue;
+      }
+      fs.give_back();
       fs.unlock_vp();
       return fault_result::out_of_bounds;
     }
-    if (how == vm_object<S>::found::busy) {
-      map.read_unlock();
-      object.sleep_if_busy(
-          *m, "vmpfw");  // a vnode locked by an earlier pass stays: vnode -> busy is the legal order
-      continue;
-    }
 
     bool lookup_still_valid = true;
-    if (!valid && object.file() != nullptr) {
+    if (!valid && fs.object->file() != nullptr) {
       map.read_unlock();
       lookup_still_valid = false;
-      if (!fs.lock_vnode(object, *m)) continue;
-      if (const errc e = object.file()->getpage(*m); e != errc::ok) {
-        object.fault_release(*m);
+      if (!fs.lock_vnode()) continue;
+      if (const errc e = fs.object->file()->getpage(*fs.m); e != errc::ok) {
+        fs.give_back();
         fs.unlock_vp();
         return e == errc::einval ? fault_result::out_of_bounds : fault_result::pager_error;
       }
+    } else if (!valid && map.zero_page() != nullptr && !allows(wanted, protection::write)) {
+      // Nothing was ever stored there: every reader may look at the same zeros.
+      fs.object->fault_abandon(*fs.m);
+      fs.m = nullptr;
+      map.pm.enter(map.page_of(at), *map.zero_page(), without_write(entry->rights));
+      if (held != nullptr) {
+        page_hold(*map.zero_page());
+        *held = map.zero_page();
+      }
+      fs.first_object->deallocate();
+      map.read_unlock();
+      return fault_result::success;
     }
-    if (!valid) m->valid = true;  // read, or zero-filled: it is busy, nobody looks
+    if (!valid) fs.m->valid = true;  // read, or zero-filled: it is busy, nobody looks
 
     if (!lookup_still_valid) {
       // The page is busy and the vnode locked: the map may only be tried.
       bool same = map.try_read_lock();
       if (same && map.timestamp() != generation) {
         const auto now = map.lookup(at);
-        same = now && allows(now->rights, wanted) && now->object == &object &&
+        same = now && allows(now->rights, wanted) && now->object == entry->object &&
                now->offset_of(raw(at)) == entry->offset_of(raw(at));
         if (!same) map.read_unlock();
       }
       if (!same) {
-        object.fault_release(*m);
+        fs.give_back();
         fs.unlock_vp();
         continue;
       }
     }
 
-    map.pm.enter(map.page_of(at), *m, entry->rights);
-    object.fault_done(*m, wanted, held != nullptr);
-    if (held != nullptr) *held = m;
+    auto* shown = detail::fault_enter(fs, map, map.page_of(at), entry->rights, wanted, held != nullptr);
+    if (held != nullptr) *held = shown;
     map.read_unlock();
     fs.unlock_vp();
     return fault_result::success;

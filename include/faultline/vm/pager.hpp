@@ -28,6 +28,15 @@ class pager {
   /// \pre the vnode lock is held, the page is exclusively busy
   /// \errors EINVAL past the end of the file; EIO
   virtual errc getpage(page<S>& m) = 0;
+  /// VOP_PUTPAGES of one page: its bytes go to the device, those past the end of the file as zeros. May sleep, for the device.
+  /// \pre the vnode lock is held exclusively, the page is exclusively busy and nobody stores into it
+  /// \errors EIO, ENOSPC
+  virtual errc putpage(page<S>& m) = 0;
+  /// VOP_FSYNC: writes the dirty pages of [first, last) back. What is stored through a mapping meanwhile makes the page dirty
+  /// again. Goes on after an error. May sleep, as "vpcwai" and for the device.
+  /// \pre the vnode lock is held exclusively
+  /// \errors EIO, ENOSPC: the first; that page stays dirty
+  virtual errc clean(page_index first, page_index last) = 0;
   /// For reports.
   [[nodiscard]] virtual const char* pager_name() const = 0;
 

@@ -8,7 +8,8 @@
 /// whether its translation still is one (S::copy_if): what a TLB and an IPI do, without a TLB per CPU.
 ///
 /// Does not sleep.  Lock order: the pmap's interlock is a leaf.
-/// Source: FreeBSD sys/amd64/amd64/pmap.c (pmap_enter, pmap_extract_and_hold, pmap_remove, pmap_remove_all).
+/// Source: FreeBSD sys/amd64/amd64/pmap.c (pmap_enter, pmap_extract_and_hold, pmap_remove, pmap_protect,
+/// pmap_remove_all, pmap_remove_write).
 #include <faultline/substrate/concept.hpp>
 #include <faultline/vm/page.hpp>
 
@@ -23,10 +24,16 @@ struct mapping {
   mapping(page<S>& to, protection allowed) : target(&to), rights(allowed) {}
 
   page<S>* target;
-  protection rights;           ///< guarded by the pmap's interlock
-  sticky_flag<S> shot_down{};  ///< set in operations on the target's bytes
+  protection rights;  ///< guarded by the pmap's interlock
+  /// Set in operations on the target's bytes: no access of that kind goes through any more.
+  page_flag<S> shot_down{};
+  page_flag<S> write_shot_down{};  ///< cleared when the page is entered with write rights again
 
   [[nodiscard]] bool live() const noexcept { return !shot_down.is_set(); }
+  /// Does a translation for `wanted` still hold?
+  [[nodiscard]] bool live(protection wanted) const noexcept {
+    return live() && !(allows(wanted, protection::write) && write_shot_down.is_set());
+  }
 };
 
 template <substrate S>
@@ -38,7 +45,8 @@ class pmap {
   pmap(const pmap&) = delete;
   pmap& operator=(const pmap&) = delete;
 
-  /// Maps a page. \pre the page is exclusively busy
+  /// Maps a page, in place of what is mapped there: a translation to another page is shot down.
+  /// \pre the page is exclusively busy, or unmanaged
   void enter(std::uint64_t virtual_page, page<S>& m, protection rights);
 
   /// The translation of a page for an access, or null: a page fault. The frame stays what it is until page_drop().
@@ -49,6 +57,13 @@ class pmap {
 
   /// Removes the ptes of pages [first, last) and waits for the shootdown.
   void remove(std::uint64_t first, std::uint64_t last);
+
+  /// pmap_protect: takes rights away from the ptes of pages [first, last) and waits for the shootdown. Gives none.
+  void protect(std::uint64_t first, std::uint64_t last, protection rights);
+
+  /// pmap_remove_write: no pte of any pmap allows a store afterwards, and none is in flight.
+  /// \pre the page is busy by the caller
+  static void remove_write(page<S>& m);
 
   /// pmap_remove_all: no pte of any pmap leads to the page afterwards, and no access is in flight.
   /// \pre nobody can enter the page meanwhile: it is busy, or off its object
@@ -62,10 +77,11 @@ class pmap {
   }
 
  private:
-  static void shoot_down(page<S>& m, std::span<mapping<S>* const> gone);
+  static void shoot_down(page<S>& m, std::span<mapping<S>* const> gone, bool writes_only = false);
   [[nodiscard]] mapping<S>* find(std::uint64_t virtual_page,
                                  protection wanted) const;  // caller is in a section
   void remove_translation(mapping<S>& which);
+  void write_protect(mapping<S>& which);
 
   sub::interlock<S> interlock_;
   sub::var<S, std::pmr::map<std::uint64_t, mapping<S>*>> ptes_;  // guarded by interlock_
@@ -90,16 +106,26 @@ mapping<S>* pmap<S>::find(std::uint64_t virtual_page, protection wanted) const {
 
 template <substrate S>
 void pmap<S>::enter(std::uint64_t virtual_page, page<S>& m, protection rights) {
-  const section<S> guard{interlock_};
-  auto& pte = S::change(ptes_)[virtual_page];
-  if (pte != nullptr && pte->target == &m) {
-    pte->rights = rights;
-    return;
+  mapping<S>* replaced = nullptr;
+  {
+    const section<S> guard{interlock_};
+    auto& pte = S::change(ptes_)[virtual_page];
+    if (pte != nullptr && pte->target == &m) {
+      pte->rights = rights;
+      if (allows(rights, protection::write)) pte->write_shot_down.clear();
+      return;
+    }
+    replaced = pte;
+    if (replaced != nullptr) replaced->target->users.add();  // until the shootdown is complete
+    pte = S::template make<pv_entry<S>>(m, rights, *this, virtual_page);
+    if (!m.unmanaged) {
+      std::erase_if(m.mappings, [](const mapping<S>* old) { return !old->live(); });
+      m.mappings.push_back(pte);
+    }
   }
-  S::check(pte == nullptr, "pmap_enter: another page is mapped there");
-  std::erase_if(m.mappings, [](const mapping<S>* old) { return !old->live(); });
-  pte = S::template make<pv_entry<S>>(m, rights, *this, virtual_page);
-  m.mappings.push_back(pte);
+  if (replaced == nullptr) return;
+  shoot_down(*replaced->target, {&replaced, 1});
+  page_drop(*replaced->target);
 }
 
 template <substrate S>
@@ -120,9 +146,9 @@ page<S>* pmap<S>::extract_and_hold(std::uint64_t virtual_page, protection wanted
 }
 
 template <substrate S>
-void pmap<S>::shoot_down(page<S>& m, std::span<mapping<S>* const> gone) {
+void pmap<S>::shoot_down(page<S>& m, std::span<mapping<S>* const> gone, bool writes_only) {
   S::fill(*m.bytes, 0, 0, std::byte{});  // the IPI: ordered with every access to the page
-  for (auto* entry : gone) entry->shot_down.set();
+  for (auto* entry : gone) (writes_only ? entry->write_shot_down : entry->shot_down).set();
 }
 
 template <substrate S>
@@ -143,6 +169,46 @@ void pmap<S>::remove(std::uint64_t first, std::uint64_t last) {
     shoot_down(*entry->target, {&entry, 1});
     page_drop(*entry->target);
   }
+}
+
+template <substrate S>
+void pmap<S>::protect(std::uint64_t first, std::uint64_t last, protection rights) {
+  if (!allows(rights, protection::read)) {
+    remove(first, last);
+    return;
+  }
+  if (allows(rights, protection::write)) return;
+  std::pmr::vector<mapping<S>*> reduced(&S::memory());
+  {
+    const section<S> guard{interlock_};
+    auto& ptes = S::change(ptes_);
+    const auto end = ptes.lower_bound(last);
+    for (auto at = ptes.lower_bound(first); at != end; ++at) {
+      if (!allows(at->second->rights, protection::write)) continue;
+      at->second->rights = protection::read;
+      at->second->target->users.add();
+      reduced.push_back(at->second);
+    }
+  }
+  for (auto* entry : reduced) {
+    shoot_down(*entry->target, {&entry, 1}, true);
+    page_drop(*entry->target);
+  }
+}
+
+template <substrate S>
+void pmap<S>::remove_write(page<S>& m) {
+  if (!m.faulted_on) return;
+  for (auto* entry : m.mappings) {
+    if (entry->live()) static_cast<pv_entry<S>*>(entry)->owner.write_protect(*entry);
+  }
+  shoot_down(m, m.mappings, true);
+}
+
+template <substrate S>
+void pmap<S>::write_protect(mapping<S>& which) {
+  const section<S> guard{interlock_};
+  if (allows(which.rights, protection::write)) which.rights = protection::read;
 }
 
 template <substrate S>

@@ -15,6 +15,11 @@ enum class protection : std::uint8_t { none = 0, read = 1, write = 2, read_write
   return (static_cast<unsigned>(wanted) & ~bits) == 0;
 }
 
+/// The same rights but to store.
+[[nodiscard]] constexpr protection without_write(protection have) noexcept {
+  return allows(have, protection::read) ? protection::read : protection::none;
+}
+
 /// KERN_* results of a page fault.
 enum class [[nodiscard]] fault_result : std::uint8_t{
     success,

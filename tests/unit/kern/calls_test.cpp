@@ -427,11 +427,11 @@ TEST_P(Calls, a_device_error_is_reported) {
     const auto fd = s.open("f");
     const auto map = s.k.map_file(s.process, f, protection::read);
     const auto buffer = s.k.map_buffer(s.process, zeros.substr(0, 16));
-    s.k.disk().fail_reads(true);
+    s.k.disk().fail({.reads = true});
     EXPECT_EQ(s.k.read(s.td, fd, buffer, 5).error(), errc::eio);
     EXPECT_EQ(s.k.pwrite(s.td, fd, buffer, 5, 0).error(), errc::eio);
     EXPECT_EQ(s.k.load(s.td, map).signal, user_signal::sigbus);
-    s.k.disk().fail_reads(false);
+    s.k.disk().fail({});
     EXPECT_EQ(value_of(s.k.read(s.td, fd, buffer, 5)), 5U);
   });
 }

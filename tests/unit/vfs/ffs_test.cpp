@@ -85,7 +85,7 @@ TEST(Ffs, without_unit_a_failed_write_keeps_what_it_did) {
 TEST(Ffs, a_page_overwritten_as_a_whole_is_not_read_and_stays_invalid_until_it_is_filled) {
   run([](alone& s) {
     auto& f = s.k.make_file("f", page_a);
-    s.k.disk().fail_reads(true);  // so a read would show
+    s.k.disk().fail({.reads = true});  // so a read would show
     const auto good = s.k.map_buffer(s.process, page_b);
     auto bad = transfer(uio_direction::write, 0, {{good, 8}, {user_address{0}, 8}});
     EXPECT_EQ(kern::vn_write<simulated>(s.td, f, bad, {}), errc::efault);
