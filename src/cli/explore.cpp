@@ -5,6 +5,7 @@
 #include "json.hpp"
 #include "output_file.hpp"
 #include "recording.hpp"
+#include "scenario_file.hpp"
 #include "select.hpp"
 #include "sim/report_text.hpp"
 #include "text.hpp"
@@ -21,7 +22,13 @@ namespace {
 
 recording what_to_run(const explore_request& wanted) {
   recording run;
-  run.what = &scenario_named(wanted.scenario);
+  auto chosen = scenario_or_file(wanted.scenario);
+  if (chosen.path.find_first_of(";\n") != std::string::npos)
+    throw usage_error(
+        fmt::format("{}: a schedule cannot name a path with a ; in it; rename the file", chosen.path));
+  run.what = chosen.what;
+  run.path = std::move(chosen.path);
+  run.fingerprint = std::move(chosen.fingerprint);
   run.policies = scenario::complete(*run.what, policies_named(*run.what, wanted.policies));
   run.omit = steps_named(wanted.omit);
   run.grain = wanted.granularity ? granularity_named(*wanted.granularity) : run.what->info.grain;

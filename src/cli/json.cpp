@@ -58,7 +58,7 @@ json::object observations_of(const sim::report& r) {
 
 json::object row_of(const scenario::scenario& s, const scenario::expectation& row) {
   json::array omit;
-  for (const auto id : row.omit) {
+  for (const auto& id : row.omit) {
     const auto* known = scenario::find_step(id);
     omit.emplace_back(known != nullptr ? known->id : id);
   }

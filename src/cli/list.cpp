@@ -63,7 +63,7 @@ std::string as_text() {
     if (!s.info.cases.empty()) out += fmt::format(", cases {}", fmt::join(s.info.cases, " "));
     out += fmt::format(", {} row{} in the verdict matrix\n", s.expected.size(),
                        s.expected.size() == 1 ? "" : "s");
-    for (const auto name : s.info.axes) out += fmt::format("      {}\n", axis_line(s, name));
+    for (const auto& name : s.info.axes) out += fmt::format("      {}\n", axis_line(s, name));
   }
   out += "\nPolicies\n";
   for (const auto& a : scenario::axes()) {

@@ -73,7 +73,9 @@ struct requests {
 
 void add_explore(CLI::App& app, explore_request& r) {
   auto* c = app.add_subcommand("explore", "Look for a defect in the interleavings of a scenario");
-  c->add_option("SCENARIO", r.scenario, "one that `faultline list` shows")->required()->option_text(" ");
+  c->add_option("SCENARIO", r.scenario, "one that `faultline list` shows, or a scenario file")
+      ->required()
+      ->option_text(" ");
   c->add_option("--policy", r.policies, "instead of the stock ones; a bare P is of the scenario's own axis")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -120,7 +122,8 @@ void add_replay(CLI::App& app, replay_request& r) {
 
 void add_verify(CLI::App& app, verify_request& r) {
   auto* c = app.add_subcommand("verify", "Check the verdict matrix: every expectation of every scenario");
-  c->add_option("SCENARIO", r.scenarios, "these only (default: all)")->option_text("...");
+  c->add_option("SCENARIO", r.scenarios, "these only, or scenario files (default: all shipped)")
+      ->option_text("...");
   c->add_flag("--full", r.full, "the long rows too, and 25 times the steps for each");
   c->add_flag("--json", r.json, "one JSON object instead of a table");
   c->footer(statuses);

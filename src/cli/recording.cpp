@@ -2,6 +2,7 @@
 #include "recording.hpp"
 
 #include "commands.hpp"
+#include "scenario_file.hpp"
 #include "select.hpp"
 
 #include <boost/algorithm/string/classification.hpp>
@@ -13,18 +14,15 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <system_error>
 
 namespace faultline::cli {
 
 namespace {
 
 constexpr std::string_view tag = "fl1:";
-constexpr std::array<std::string_view, 5> keys{"policy", "omit", "granularity", "memory", "schedule"};
+constexpr std::string_view file_tag = "file:";
+constexpr std::array<std::string_view, 6> keys{"policy", "omit", "granularity", "memory", "schedule", "text"};
 constexpr std::size_t file_max = std::size_t{1} << 24U;
 
 std::vector<std::string> parts(std::string_view text, char between) {
@@ -56,7 +54,8 @@ std::map<std::string, std::string, std::less<>> settings(const std::vector<std::
 }  // namespace
 
 std::string text_of(const recording& r) {
-  std::string out = fmt::format("{}{}", tag, r.what->info.name);
+  std::string out = r.path.empty() ? fmt::format("{}{}", tag, r.what->info.name)
+                                   : fmt::format("{}{}{};text={}", tag, file_tag, r.path, r.fingerprint);
   if (!r.policies.empty()) out += ";policy=" + text_of(r.policies, ",");
   for (std::size_t i = 0; i < r.omit.size(); ++i)
     out += fmt::format("{}{}", i == 0 ? ";omit=" : ",", r.omit[i]->id);
@@ -80,8 +79,17 @@ recording recording_from(std::string_view line, const std::string& origin) {
     }
     recording r;
     const auto fields = parts(line.substr(tag.size()), ';');
-    r.what = &scenario_named(fields.empty() ? std::string_view{} : std::string_view(fields.front()));
+    const std::string first = fields.empty() ? std::string{} : fields.front();
     auto given = settings(fields);
+    if (first.starts_with(file_tag)) {
+      auto chosen = scenario_from_file(first.substr(file_tag.size()));
+      r.what = chosen.what;
+      r.path = std::move(chosen.path);
+      r.changed = given["text"] != chosen.fingerprint;
+      r.fingerprint = std::move(chosen.fingerprint);
+    } else {
+      r.what = &scenario_named(first);
+    }
     r.policies = scenario::complete(*r.what, policies_named(*r.what, parts(given["policy"], ',')));
     r.omit = steps_named(parts(given["omit"], ','));
     r.grain = granularity_named(given["granularity"]);
@@ -95,23 +103,7 @@ recording recording_from(std::string_view line, const std::string& origin) {
 }
 
 recording recording_from_file(const std::string& path) {
-  std::error_code failed;
-  if (std::filesystem::is_directory(path, failed))
-    throw usage_error(fmt::format("{} is a directory, not a schedule", path));
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    throw usage_error(
-        fmt::format("cannot read {}: {}; give a file that explore --save wrote, or the schedule in quotes",
-                    path, std::generic_category().message(errno)));
-  }
-  std::string text;
-  text.resize(file_max);
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad())
-    throw usage_error(fmt::format("cannot read {}: {}", path, std::generic_category().message(errno)));
-  if (!in.eof()) throw usage_error(fmt::format("{} is too long for a schedule", path));
-  text.resize(static_cast<std::size_t>(in.gcount()));
+  const auto text = text_of_file(path, file_max, "schedule");
 
   std::string found;
   std::size_t found_at = 0;

@@ -5,8 +5,9 @@
 ///
 ///     fl1:SCENARIO;policy=AXIS=P,AXIS=P;omit=ID,ID;granularity=coarse;memory=sc;schedule=0*7.1*9@HASH
 ///
-/// `fl1` is the version of the format. `policy` and `omit` may be absent. In a file, empty lines and lines that begin
-/// with # are skipped.
+/// `fl1` is the version of the format. `policy` and `omit` may be absent. In place of SCENARIO, `file:PATH;text=HASH` names a
+/// scenario file and what it was; PATH is as it was given, so relative to the directory of that time. In a file, empty lines and
+/// lines that begin with # are skipped.
 #include <faultline/scenario/scenario.hpp>
 
 #include <string>
@@ -17,6 +18,9 @@ namespace faultline::cli {
 
 struct recording {
   const scenario::scenario* what = nullptr;
+  std::string path{};             ///< of a scenario file; empty: a shipped scenario
+  std::string fingerprint{};      ///< of that file when it was explored
+  bool changed = false;           ///< the file is another one now
   scenario::policies policies{};  ///< one for each axis
   std::vector<const step*> omit{};
   sim::granularity grain = sim::granularity::coarse;

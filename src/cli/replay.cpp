@@ -29,6 +29,7 @@ boost::json::object as_object(const recording& run, const watched& w) {
           {"memory", "sc"},
           {"verdict", sim::name_of(r.verdict)},
           {"message", r.message},
+          {"file_changed", run.changed},
           {"diverged", r.diverged.empty() ? boost::json::value(nullptr) : boost::json::value(r.diverged)},
           {"cycle", array_of(r.cycle)},
           {"waits", waits_of(r)},
@@ -42,6 +43,7 @@ boost::json::object as_object(const recording& run, const watched& w) {
 void print_text(const recording& run, const watched& w) {
   const auto& r = w.report;
   auto text = headline(run) + '\n' + narration_of(w) + '\n';
+  if (run.changed) text += fmt::format("{} has changed since this was recorded\n", run.path);
   if (!r.diverged.empty()) text += fmt::format("not the same execution any more: {}\n", r.diverged);
   text += r.verdict == sim::verdict::clean ? "clean: the execution ended without a defect\n"
                                            : sim::defect_text(r);

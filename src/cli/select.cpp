@@ -8,30 +8,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <functional>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
 namespace faultline::cli {
 
 namespace {
-
-/// Levenshtein's: insertions, deletions and replacements that make `b` of `a`.
-/// Letters count without their case.
-std::size_t distance(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t k = 0; k < b.size(); ++k) {
-      const std::size_t replaced = diagonal + (lower(a[i]) == lower(b[k]) ? 0 : 1);
-      diagonal = std::exchange(row[k + 1], std::min({row[k + 1] + 1, row[k] + 1, replaced}));
-    }
-  }
-  return row.back();
-}
 
 template <class Range, class Name>
 std::vector<std::string_view> names_of(const Range& range, Name&& name) {
@@ -48,7 +31,7 @@ bool has_value(const scenario::axis& a, std::string_view value) {
 /// The axes of the scenario on which there is such a policy.
 std::vector<std::string_view> axes_with(const scenario::scenario& s, std::string_view policy) {
   std::vector<std::string_view> out;
-  for (const auto name : s.info.axes) {
+  for (const std::string_view name : s.info.axes) {
     if (const auto* a = scenario::find_axis(name); a != nullptr && has_value(*a, policy)) out.push_back(name);
   }
   return out;
@@ -56,7 +39,7 @@ std::vector<std::string_view> axes_with(const scenario::scenario& s, std::string
 
 const scenario::axis& axis_named(const scenario::scenario& s, std::string_view name) {
   const auto* a = scenario::find_axis(name);
-  if (a == nullptr) throw usage_error(unknown("policy axis", name, s.info.axes));
+  if (a == nullptr) throw usage_error(unknown("policy axis", name, names_of(s.info.axes, std::identity{})));
   if (std::find(s.info.axes.begin(), s.info.axes.end(), name) == s.info.axes.end()) {
     throw usage_error(fmt::format("{} has no policy axis {}; its axes are: {}", s.info.name, name,
                                   fmt::join(s.info.axes, ", ")));
@@ -66,35 +49,11 @@ const scenario::axis& axis_named(const scenario::scenario& s, std::string_view n
 
 }  // namespace
 
-std::string_view nearest(std::string_view given, std::span<const std::string_view> valid) {
-  std::string_view best;
-  // Two short names are near each other without being meant for each other.
-  std::size_t best_distance = given.size() < 4 ? 1 : std::max<std::size_t>(2, given.size() / 3) + 1;
-  if (given.empty()) return best;
-  for (const auto name : valid) {
-    // The last part of a name with slashes or dots is what people remember.
-    const auto cut = name.find_last_of("/.");
-    const auto tail = cut == std::string_view::npos ? name : name.substr(cut + 1);
-    const auto d = std::min(distance(given, name), distance(given, tail));
-    if (d < best_distance) {
-      best = name;
-      best_distance = d;
-    }
-  }
-  return best;
-}
-
-std::string unknown(std::string_view kind, std::string_view given, std::span<const std::string_view> valid) {
-  std::string out = fmt::format("unknown {} \"{}\"", kind, given);
-  if (const auto near = nearest(given, valid); !near.empty()) out += fmt::format("; did you mean {}?", near);
-  return out + (out.back() == '?' ? " There are: " : "; there are: ") +
-         fmt::format("{}", fmt::join(valid, ", "));
-}
-
 const scenario::scenario& scenario_named(std::string_view name) {
   if (const auto* s = scenario::find(name)) return *s;
-  throw usage_error(
-      unknown("scenario", name, names_of(scenario::all(), [](const auto& s) { return s.info.name; })));
+  throw usage_error(unknown("scenario", name, names_of(scenario::all(), [](const auto& s) {
+                              return std::string_view(s.info.name);
+                            })));
 }
 
 scenario::policies policies_named(const scenario::scenario& s, std::span<const std::string> items) {
@@ -104,7 +63,7 @@ scenario::policies policies_named(const scenario::scenario& s, std::span<const s
     const bool bare = sign == std::string_view::npos;
     if (bare && s.info.axes.empty())
       throw usage_error(fmt::format("{} has no policies to choose", s.info.name));
-    const auto& a = axis_named(s, bare ? s.info.axes.front() : item.substr(0, sign));
+    const auto& a = axis_named(s, bare ? std::string_view(s.info.axes.front()) : item.substr(0, sign));
     const auto value = bare ? item : item.substr(sign + 1);
     if (!has_value(a, value)) {
       if (const auto others = axes_with(s, value); bare && !others.empty()) {
@@ -129,7 +88,7 @@ std::vector<const step*> steps_named(std::span<const std::string> names) {
     if (s == nullptr) {
       auto valid = names_of(scenario::steps(), [](const step* known) { return known->id; });
       const auto long_names = names_of(scenario::steps(), [](const step* known) { return known->name; });
-      auto near = nearest(name, long_names);
+      auto near = scenario::nearest(name, long_names);
       auto text = unknown("step", name, valid);
       if (name.size() > 4 && !near.empty()) text += fmt::format("; of the long names, {} is near", near);
       throw usage_error(text);

@@ -4,6 +4,8 @@
 /// From names on the command line to what they name. Each unknown name is a usage_error that lists the valid ones.
 #include <faultline/scenario/scenario.hpp>
 
+#include "scenario/suggest.hpp"
+
 #include <optional>
 #include <span>
 #include <string>
@@ -12,11 +14,7 @@
 
 namespace faultline::cli {
 
-/// The valid name that `given` was probably meant to be; empty if none is near.
-[[nodiscard]] std::string_view nearest(std::string_view given, std::span<const std::string_view> valid);
-/// `unknown scenario "x"; did you mean y? There are: y, z`
-[[nodiscard]] std::string unknown(std::string_view kind, std::string_view given,
-                                  std::span<const std::string_view> valid);
+using scenario::unknown;
 
 [[nodiscard]] const scenario::scenario& scenario_named(std::string_view name);
 /// \param items  "AXIS=P", or "P" of the scenario's own axis

@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
+#include "scenario_file.hpp"
 #include "select.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +37,7 @@ struct work {
 work work_for(const verify_request& wanted) {
   std::vector<const scenario::scenario*> chosen;
   for (const auto& name : wanted.scenarios) {
-    const auto* s = &scenario_named(name);
+    const auto* s = scenario_or_file(name).what;
     if (std::find(chosen.begin(), chosen.end(), s) == chosen.end()) chosen.push_back(s);
   }
   if (chosen.empty()) {
@@ -99,8 +100,12 @@ void print_row(const table& t, const job& j, const scenario::row_result& result)
   c[5] = sim::name_of(result.report.verdict);
   c[6] = std::to_string(result.report.executions);
   c[7] = result.report.complete ? "yes" : "no";
-  c[8] = fmt::format("{:.2f}", result.report.seconds);
-  t.print(c, result.wrong.empty() ? "ok" : "WRONG");
+  c[8] = fmt::format("{:.2f}", result.report.seconds + (result.random ? result.random->seconds : 0));
+  std::string last = result.wrong.empty() ? "ok" : "WRONG";
+  if (result.random)
+    last += fmt::format(", and {} random steps in {} executions", result.random->steps,
+                        result.random->executions);
+  t.print(c, last);
   for (const auto& reason : result.wrong) fmt::print("    {}\n", reason);
   std::fflush(stdout);
 }
@@ -118,7 +123,9 @@ json::object object_of(const job& j, const scenario::row_result& result) {
           {"blocked", r.blocked},
           {"steps", r.steps},
           {"complete", r.complete},
-          {"seconds", r.seconds},
+          {"random_executions", result.random ? result.random->executions : 0},
+          {"random_steps", result.random ? result.random->steps : 0},
+          {"seconds", r.seconds + (result.random ? result.random->seconds : 0)},
           {"ok", result.wrong.empty()},
           {"wrong", array_of(result.wrong)}};
 }

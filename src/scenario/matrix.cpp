@@ -36,6 +36,16 @@ sim::options search_of(const scenario& s, const expectation& row, std::uint64_t 
   return how;
 }
 
+/// The row's random executions, which no bound holds back.
+sim::options random_search_of(const scenario& s, const expectation& row) {
+  sim::options how;
+  how.strategy = sim::strategy_kind::random;
+  how.grain = s.info.grain;
+  how.steps_max = row.random_steps;
+  how.executions_max = row.random_steps;
+  return how;
+}
+
 /// What `explore` cannot be asked: names in the row that nothing stands behind.
 void check_names(const scenario& s, const expectation& row, std::vector<std::string>& wrong) {
   if (s.program == nullptr) wrong.push_back("the scenario has no program");
@@ -48,7 +58,7 @@ void check_names(const scenario& s, const expectation& row, std::vector<std::str
       wrong.push_back(fmt::format("the row names policy {}={}, which does not exist", axis_name, value));
     }
   }
-  for (const auto id : row.omit) {
+  for (const auto& id : row.omit) {
     if (find_step(id) == nullptr)
       wrong.push_back(fmt::format("the row omits step {}, which does not exist", id));
   }
@@ -60,7 +70,7 @@ void compare_defect(const expectation& row, const sim::report& r, std::vector<st
   if (!row.cycle.empty() && wanted != got) {
     wrong.push_back(fmt::format("cycle: expected {}, got {}", text_of(wanted), text_of(got)));
   }
-  for (const auto id : row.omit) {
+  for (const auto& id : row.omit) {
     const auto* s = find_step(id);
     if (!r.steps_skipped_by_defect.contains(std::string(s->id))) {
       wrong.push_back(fmt::format(
@@ -103,7 +113,7 @@ void compare_clean(const expectation& row, const sim::report& r, std::vector<std
   compare_outcomes(row, r, wrong);
   compare_reversals(row, r, wrong);
   if (row.complete && !r.complete) wrong.push_back(fmt::format("no proof: {}", r.why_incomplete));
-  for (const auto id : row.omit) {
+  for (const auto& id : row.omit) {
     if (!r.steps_skipped.contains(std::string(find_step(id)->id))) {
       wrong.push_back(fmt::format("no execution came by step {}", find_step(id)->id));
     }
@@ -111,8 +121,9 @@ void compare_clean(const expectation& row, const sim::report& r, std::vector<std
 }
 
 bool reaches(const sim::report& r, const expectation& row) {
-  return std::all_of(row.omit.begin(), row.omit.end(),
-                     [&](auto id) { return r.steps_reached.contains(std::string(find_step(id)->id)); });
+  return std::all_of(row.omit.begin(), row.omit.end(), [&](const auto& id) {
+    return r.steps_reached.contains(std::string(find_step(id)->id));
+  });
 }
 
 bool same_policies(const scenario& s, const policies& a, const policies& b) {
@@ -145,7 +156,7 @@ void check_kept(const scenario& s, const expectation& row, const sim::program& p
     wrong.push_back(
         fmt::format("with the steps kept there is no proof that it is clean: {}", kept.why_incomplete));
   }
-  for (const auto id : row.omit) {
+  for (const auto& id : row.omit) {
     const auto* step = find_step(id);
     if (!kept.steps_reached.contains(std::string(step->id))) {
       wrong.push_back(fmt::format("with the steps kept, no execution comes by step {}", step->id));
@@ -190,7 +201,7 @@ row_result check(const scenario& s, const expectation& row, std::uint64_t steps_
     const auto p = s.program(complete(s, row.policies));
     auto how = search_of(s, row, steps_max);
     how.stop_at_first = row.verdict != sim::verdict::clean;
-    for (const auto id : row.omit) how.omit.push_back(find_step(id));
+    for (const auto& id : row.omit) how.omit.push_back(find_step(id));
     result.report = sim::explore(how, p);
     const auto& r = result.report;
     if (r.verdict != row.verdict) {
@@ -210,6 +221,15 @@ row_result check(const scenario& s, const expectation& row, std::uint64_t steps_
       compare_defect(row, r, wrong);
     }
     if (!row.omit.empty()) check_kept(s, row, p, steps_max, wrong);
+    if (row.random_steps != 0) {
+      how = random_search_of(s, row);
+      for (const auto& id : row.omit) how.omit.push_back(find_step(id));
+      result.random = sim::explore(how, p);
+      if (result.random->verdict != row.verdict) {
+        wrong.push_back(fmt::format("random executions: expected {}, got {}: {}", sim::name_of(row.verdict),
+                                    sim::name_of(result.random->verdict), result.random->message));
+      }
+    }
   } catch (const std::exception& error) {
     wrong.push_back(fmt::format("the scenario cannot be run: {}", error.what()));
   }
@@ -221,7 +241,7 @@ const expectation* expected(const scenario& s, const policies& chosen, std::span
   const std::set<const step*> wanted(omit.begin(), omit.end());
   for (const auto& row : s.expected) {
     std::set<const step*> of_row;
-    for (const auto id : row.omit) of_row.insert(find_step(id));
+    for (const auto& id : row.omit) of_row.insert(find_step(id));
     if (of_row == wanted && row.preemptions == preemptions && same_policies(s, row.policies, chosen))
       return &row;
   }

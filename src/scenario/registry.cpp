@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The one table of scenarios, axes and steps.
-#include "setting.hpp"
+#include "scenario/shipped.hpp"
 
+#include <faultline/kern/kernel.hpp>
 #include <faultline/policy/io/vn_io_fault.hpp>
 #include <faultline/policy/io/vnode_locked.hpp>
-#include <faultline/scenario/scenario.hpp>
+#include <faultline/scenario/file.hpp>
 #include <faultline/sync/rangelock/queue.hpp>
 #include <faultline/sync/refcount.hpp>
+#include <faultline/vm/fault.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace faultline::scenario {
 
 std::span<const scenario> all() {
-  static const std::array table{busy_truncate(), crossed_read(), crossed_write(), crossed_write_two_pages(),
-                                self_read(),     self_write(),   torn_write()};
+  static const std::vector<scenario> table = [] {
+    std::vector<scenario> made;
+    for (const auto& f : shipped_files()) made.push_back(parse(f.text, std::string(f.name)));
+    std::sort(made.begin(), made.end(),
+              [](const auto& a, const auto& b) { return a.info.name < b.info.name; });
+    return made;
+  }();
   return table;
 }
 

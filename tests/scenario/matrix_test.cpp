@@ -21,7 +21,7 @@ struct row_of {
 std::string label(const row_of& r) {
   std::string text(r.scenario->info.name);
   for (const auto& [axis, policy] : r.row->policies) text += "_" + policy;
-  for (const auto id : r.row->omit) text += "_without_" + std::string(id);
+  for (const auto& id : r.row->omit) text += "_without_" + id;
   if (r.row->preemptions) text += "_preemptions_" + std::to_string(*r.row->preemptions);
   for (auto& c : text) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
@@ -58,7 +58,7 @@ sim::report explore(std::string_view name, const scenario::policies& chosen, sim
 TEST(Table, each_step_of_thread_1s_reproductions_fails_as_its_own_defect) {
   // A row that omits a step must pin the defect; and the step must be one of the table.
   for (const auto& r : rows()) {
-    for (const auto id : r.row->omit) {
+    for (const auto& id : r.row->omit) {
       EXPECT_NE(scenario::find_step(id), nullptr) << id;
       EXPECT_NE(r.row->verdict, verdict::clean) << label(r);
     }

@@ -34,6 +34,13 @@ enum class [[nodiscard]] errc : int{
     eoverflow = EOVERFLOW,
 };
 
+/// All of them.
+inline constexpr errc every_errc[] = {
+    errc::ok,     errc::eperm,   errc::enoent,  errc::eintr,    errc::eio,    errc::enxio,
+    errc::ebadf,  errc::enomem,  errc::eacces,  errc::efault,   errc::ebusy,  errc::eexist,
+    errc::enodev, errc::enotdir, errc::eisdir,  errc::einval,   errc::emfile, errc::efbig,
+    errc::enospc, errc::espipe,  errc::edeadlk, errc::eoverflow};
+
 /// The name a manual page uses: "EFAULT"; "0" for ok.
 [[nodiscard]] constexpr const char* name_of(errc e) noexcept {
   switch (e) {

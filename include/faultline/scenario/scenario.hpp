@@ -6,6 +6,7 @@
 #include <faultline/sim/explore.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -32,17 +33,19 @@ struct axis {
 /// One row of the verdict matrix.
 struct expectation {
   faultline::scenario::policies policies{};    ///< axes not named take the scenario's stock policy
-  std::vector<std::string_view> omit{};        ///< ids of steps left out
+  std::vector<std::string> omit{};             ///< ids of steps left out
   std::optional<std::uint32_t> preemptions{};  ///< bound; none: every interleaving
+  /// After the bounded search so many steps of random executions, not bounded: the same verdict. 0: none.
+  std::uint64_t random_steps = 0;
   sim::verdict verdict = sim::verdict::clean;
   /// Substring of the report's one-line message.
-  std::string_view message{};
+  std::string message{};
   /// Objects of the cycle, in any order ("vnode:f0"); for deadlocks.
-  std::vector<std::string_view> cycle{};
+  std::vector<std::string> cycle{};
   /// Every clean end shows one of these, and each is seen ("a=1 b=2"); empty: not compared.
-  std::vector<std::string_view> outcomes{};
+  std::vector<std::string> outcomes{};
   /// Pairs (or longer cycles) that the order graph reports, exactly; for clean rows.
-  std::vector<std::vector<std::string_view>> reversals{};
+  std::vector<std::vector<std::string>> reversals{};
   /// The search must have been a proof (for its bound).
   bool complete = true;
   /// Only with --full: takes long.
@@ -50,20 +53,20 @@ struct expectation {
 };
 
 struct scenario_info {
-  std::string_view name;                  ///< "vn-io-fault/crossed-write"
-  std::string_view summary;               ///< one sentence
-  int thread = 0;                         ///< 1 to 5
-  std::vector<std::string_view> cases{};  ///< "C01", "A1"
-  std::vector<std::string_view> axes{};   ///< the scenario's own axis first: a bare policy name means it
-  policies stock{};                       ///< one policy for each axis
+  std::string name;                  ///< "vn-io-fault/crossed-write"
+  std::string summary;               ///< one sentence
+  int thread = 0;                    ///< 1 to 5; 0: none of them
+  std::vector<std::string> cases{};  ///< "C01", "A1"
+  std::vector<std::string> axes{};   ///< the scenario's own axis first: a bare policy name means it
+  policies stock{};                  ///< one policy for each axis
   sim::granularity grain = sim::granularity::coarse;
 };
 
 struct scenario {
   scenario_info info;
   /// The program under test with these policies (one for each axis).
-  sim::program (*program)(const policies& chosen) = nullptr;
-  std::vector<expectation> expected;
+  std::function<sim::program(const policies& chosen)> program{};
+  std::vector<expectation> expected{};
 };
 
 /// All shipped scenarios, axes and steps, in the order of their names (ids).
@@ -82,6 +85,8 @@ struct scenario {
 struct row_result {
   const expectation* row = nullptr;
   sim::report report;
+  std::optional<sim::report>
+      random{};  ///< of the random steps, where the row wants them and the search was as expected
   std::vector<std::string> wrong;  ///< what is not as expected, a sentence each; empty: all is
 };
 
