@@ -8,12 +8,33 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace faultline::cli {
 
 namespace {
 
 namespace json = boost::json;
+
+/// Names of the scenarios with a row for which `wanted` holds.
+template <class Wanted>
+std::vector<std::string> scenarios_with(Wanted&& wanted) {
+  std::vector<std::string> names;
+  for (const auto& s : scenario::all()) {
+    if (std::any_of(s.expected.begin(), s.expected.end(), wanted)) names.push_back(s.info.name);
+  }
+  return names;
+}
+
+std::map<std::string, std::vector<std::string>> scenarios_by_case() {
+  std::map<std::string, std::vector<std::string>> cases;
+  for (const auto& s : scenario::all()) {
+    for (const auto& id : s.info.cases) cases[id].push_back(s.info.name);
+  }
+  return cases;
+}
 
 json::object as_object() {
   json::array scenarios;
@@ -30,16 +51,46 @@ json::object as_object() {
                                      {"expectations", std::move(rows)}});
   }
   json::array axes;
+  json::array mutants;
   for (const auto& a : scenario::axes()) {
     json::array values;
-    for (const auto& v : a.values) values.push_back(json::object{{"name", v.name}, {"summary", v.summary}});
+    for (const auto& v : a.values) {
+      if (v.mutant_of.empty()) {
+        values.push_back(json::object{{"name", v.name}, {"summary", v.summary}});
+        continue;
+      }
+      const auto uses = [&](const auto& row) {
+        const auto chosen = row.policies.find(a.name);
+        return chosen != row.policies.end() && chosen->second == v.name;
+      };
+      mutants.push_back(json::object{{"id", v.id},
+                                     {"axis", a.name},
+                                     {"name", v.name},
+                                     {"mutant_of", v.mutant_of},
+                                     {"summary", v.summary},
+                                     {"defect", v.defect},
+                                     {"shown_by", array_of(scenarios_with(uses))}});
+    }
     axes.push_back(json::object{{"name", a.name}, {"summary", a.summary}, {"policies", std::move(values)}});
   }
   json::array steps;
   for (const auto* s : scenario::steps()) {
-    steps.push_back(json::object{{"id", s->id}, {"name", s->name}, {"defect", s->defect}});
+    const auto omits = [&](const auto& row) {
+      return std::find(row.omit.begin(), row.omit.end(), s->id) != row.omit.end();
+    };
+    steps.push_back(json::object{{"id", s->id},
+                                 {"name", s->name},
+                                 {"defect", s->defect},
+                                 {"shown_by", array_of(scenarios_with(omits))}});
   }
-  return {{"scenarios", std::move(scenarios)}, {"axes", std::move(axes)}, {"steps", std::move(steps)}};
+  json::array cases;
+  for (const auto& [id, names] : scenarios_by_case())
+    cases.push_back(json::object{{"id", id}, {"scenarios", array_of(names)}});
+  return {{"scenarios", std::move(scenarios)},
+          {"cases", std::move(cases)},
+          {"axes", std::move(axes)},
+          {"mutants", std::move(mutants)},
+          {"steps", std::move(steps)}};
 }
 
 /// "io: *vnode-locked vn-io-fault", the stock policy marked.
@@ -49,6 +100,7 @@ std::string axis_line(const scenario::scenario& s, std::string_view name) {
   if (a == nullptr) return out;
   const auto stock = s.info.stock.find(name);
   for (const auto& v : a->values) {
+    if (!v.mutant_of.empty()) continue;
     const bool is_stock = stock != s.info.stock.end() && stock->second == v.name;
     out += fmt::format(" {}{}", is_stock ? "*" : "", v.name);
   }
@@ -70,7 +122,17 @@ std::string as_text() {
     out += fmt::format("\n  {}: {}\n", a.name, a.summary);
     std::size_t width = 0;
     for (const auto& v : a.values) width = std::max(width, v.name.size());
-    for (const auto& v : a.values) out += fmt::format("      {:<{}}  {}\n", v.name, width, v.summary);
+    for (const auto& v : a.values) {
+      if (v.mutant_of.empty()) out += fmt::format("      {:<{}}  {}\n", v.name, width, v.summary);
+    }
+  }
+  out += "\nMutant policies: a step replaced by something that does not do (--policy NAME)\n\n";
+  for (const auto& a : scenario::axes()) {
+    for (const auto& v : a.values) {
+      if (!v.mutant_of.empty())
+        out += fmt::format("  {:<4}  {}={}, of {}: {}: {}\n", v.id, a.name, v.name, v.mutant_of, v.summary,
+                           v.defect);
+    }
   }
   out += "\nLoad-bearing steps (--omit), and what each prevents\n\n";
   std::size_t id_width = 0;

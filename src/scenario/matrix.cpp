@@ -137,6 +137,22 @@ bool has_clean_row(const scenario& s, const policies& chosen) {
   });
 }
 
+/// The defect must come from the mutation: the policy itself has a row that is clean, and the mutant's is not.
+void check_mutants(const scenario& s, const expectation& row, std::vector<std::string>& wrong) {
+  auto original = row.policies;
+  bool any = false;
+  for (auto& [axis_name, policy] : original) {
+    const auto* mutant = find_mutant(axis_name, policy);
+    if (mutant == nullptr) continue;
+    any = true;
+    policy = mutant->mutant_of;
+  }
+  if (!any) return;
+  if (row.verdict == sim::verdict::clean) wrong.emplace_back("a row with a mutant must show its defect");
+  if (!has_clean_row(s, original))
+    wrong.emplace_back("the policy that this is a mutant of has no row that expects it to be clean");
+}
+
 /// The defect must come from the omission: with the steps kept, executions come by them and none fails.
 void check_kept(const scenario& s, const expectation& row, const sim::program& p, std::uint64_t steps_max,
                 std::vector<std::string>& wrong) {
@@ -179,6 +195,14 @@ const axis* find_axis(std::string_view name) {
   return at == table.end() ? nullptr : &*at;
 }
 
+const axis::value* find_mutant(std::string_view axis_name, std::string_view policy) {
+  const auto* a = find_axis(axis_name);
+  if (a == nullptr) return nullptr;
+  const auto at = std::find_if(a->values.begin(), a->values.end(),
+                               [&](const auto& v) { return v.name == policy && !v.mutant_of.empty(); });
+  return at == a->values.end() ? nullptr : &*at;
+}
+
 const step* find_step(std::string_view id) {
   const auto table = steps();
   const auto at =
@@ -196,6 +220,7 @@ row_result check(const scenario& s, const expectation& row, std::uint64_t steps_
   row_result result{.row = &row, .report = {}, .wrong = {}};
   auto& wrong = result.wrong;
   check_names(s, row, wrong);
+  check_mutants(s, row, wrong);
   if (!wrong.empty()) return result;
   try {
     const auto p = s.program(complete(s, row.policies));

@@ -3,9 +3,13 @@
 #include "scenario/shipped.hpp"
 
 #include <faultline/kern/kernel.hpp>
+#include <faultline/policy/io/page_busy.hpp>
+#include <faultline/policy/io/prefault.hpp>
 #include <faultline/policy/io/vn_io_fault.hpp>
 #include <faultline/policy/io/vnode_locked.hpp>
 #include <faultline/scenario/file.hpp>
+#include <faultline/scenario/mutants/vn_io_fault_copyin.hpp>
+#include <faultline/scenario/mutants/write_mutants.hpp>
 #include <faultline/sync/rangelock/queue.hpp>
 #include <faultline/sync/refcount.hpp>
 #include <faultline/vm/fault.hpp>
@@ -27,13 +31,38 @@ std::span<const scenario> all() {
 }
 
 std::span<const axis> axes() {
+  namespace io = policy::io;
   static const std::array table{
       axis{.name = "io",
            .summary =
                "what brackets read(2) and write(2), and what it holds while a user page may be faulted in",
-           .values = {{policy::io::vn_io_fault::name,
+           .values = {{io::page_busy::name,
+                       "NetBSD's UBC with the direct map: the vnode lock, and the busy page of the file"},
+                      {io::prefault::name,
+                       "touches the buffer first; then the vnode lock, where a page is gone again"},
+                      {io::vn_io_fault::name,
                        "FreeBSD since 2012: offset and range lock; copies run with page faults disabled"},
-                      {policy::io::vnode_locked::name, "FreeBSD before 2012: the vnode lock"}}},
+                      {io::vnode_locked::name, "FreeBSD before 2012: the vnode lock"},
+                      {.name = mutants::overwrite_valid_early::name,
+                       .summary = "a page to be overwritten as a whole counts as valid before it is",
+                       .mutant_of = io::vn_io_fault::name,
+                       .id = "C04",
+                       .defect = "a page written onto itself becomes zeros"},
+                      {.name = mutants::size_decided_early::name,
+                       .summary = "whether the file grows is decided before the write has the file to itself",
+                       .mutant_of = io::vn_io_fault::name,
+                       .id = "C23",
+                       .defect = "the size goes backwards"},
+                      {.name = mutants::vn_io_fault_copyin::name,
+                       .summary = "the slow path touches the buffer and copies through its mappings",
+                       .mutant_of = io::vn_io_fault::name,
+                       .id = "V4a",
+                       .defect = "EFAULT of a good buffer: a page was evicted between touch and copy"},
+                      {.name = mutants::vn_io_fault_copyin_retry::name,
+                       .summary = "the same, tried again until it works",
+                       .mutant_of = io::vn_io_fault::name,
+                       .id = "V4b",
+                       .defect = "livelock: the page is always gone again"}}},
       axis{.name = "vnode",
            .summary = "whether the vnode lock can be shared",
            .values = {{"no-share", "LK_NOSHARE: every request is exclusive"},
@@ -61,6 +90,7 @@ std::span<const step* const> steps() {
       &vm::recurse_on_own_vnode,
       &sync::let_sharers_through,
       &policy::io::keep_range_between_chunks,
+      &policy::io::range_before_vnode,
       &kern::offset_lock,
       &vm::unhold_on_error,
       &policy::io::unhold_after_copy,

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "scenario/setting.hpp"
 
+#include <faultline/policy/io/page_busy.hpp>
+#include <faultline/policy/io/prefault.hpp>
 #include <faultline/policy/io/vn_io_fault.hpp>
 #include <faultline/policy/io/vnode_locked.hpp>
+#include <faultline/scenario/mutants/vn_io_fault_copyin.hpp>
+#include <faultline/scenario/mutants/write_mutants.hpp>
 
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace faultline::scenario {
 
 namespace {
 
-kern::simulated_io io_policy(std::string_view name) {
-  if (name == policy::io::vnode_locked::name) return policy::io::vnode_locked{};
-  if (name == policy::io::vn_io_fault::name) return policy::io::vn_io_fault{};
-  throw std::invalid_argument("no I/O policy " + std::string(name));
+template <class... Policies>
+kern::simulated_io io_policy_of(std::string_view name) {
+  std::optional<kern::simulated_io> found;
+  ((Policies::name == name ? void(found = Policies{}) : void()), ...);
+  if (!found) throw std::invalid_argument("no I/O policy " + std::string(name));
+  return *found;
 }
 
 }  // namespace
@@ -22,7 +31,12 @@ kernel& make_kernel(sim::execution& e, const policies& chosen, kern::parameters 
   const auto vnode = chosen.find("vnode");
   const bool noshare = vnode != chosen.end() && vnode->second == "no-share";
   parameters.vnode_sharing = noshare ? sync::sharing::noshare : sync::sharing::share;
-  return e.make<kernel>(parameters, io_policy(chosen.at("io")));
+  namespace io = policy::io;
+  return e.make<kernel>(
+      parameters,
+      io_policy_of<io::page_busy, io::prefault, io::vn_io_fault, io::vnode_locked,
+                   mutants::overwrite_valid_early, mutants::size_decided_early, mutants::vn_io_fault_copyin,
+                   mutants::vn_io_fault_copyin_retry>(chosen.at("io")));
 }
 
 bool all_finished() {

@@ -77,7 +77,7 @@ TEST(CliJson, list_has_every_expectation) {
   const auto got = run("list --json");
   EXPECT_EQ(got.status, 0);
   const auto listed = object_of(got);
-  EXPECT_THAT(keys_of(listed), ElementsAre("scenarios", "axes", "steps"));
+  EXPECT_THAT(keys_of(listed), ElementsAre("scenarios", "cases", "axes", "mutants", "steps"));
   for (const auto& s : listed.at("scenarios").as_array()) {
     EXPECT_THAT(keys_of(s.as_object()), ElementsAre("name", "summary", "thread", "cases", "axes", "stock",
                                                     "granularity", "expectations"));

@@ -25,10 +25,18 @@ struct io_request {
   vfs::io_flags flags{};
 };
 
+/// What a transfer gives back that meets a user page which cannot be had.
+enum class answer_to_fault : std::uint8_t {
+  by_io,        ///< as the kernel of the I/O policy does
+  short_count,  ///< the count of what was done, if any; a write keeps it (POSIX leaves the choice open; Linux)
+  error,        ///< EFAULT; the offset counts what was done, but a write is undone (FreeBSD: IO_UNIT)
+};
+
 template <class P, class S, class V>
 concept io_policy = substrate<S> && requires(const P& p, const io_context& k, vm::thread_state<S>& td, V& vp,
                                              vfs::uio& u, const io_request& how, std::uint64_t size) {
   { P::name } -> std::convertible_to<std::string_view>;
+  { p.fault_answer } -> std::convertible_to<answer_to_fault>;
   { p.read(k, td, vp, u, how) } -> std::same_as<errc>;
   { p.write(k, td, vp, u, how) } -> std::same_as<errc>;
   { p.truncate(k, td, vp, size, how) } -> std::same_as<errc>;
@@ -39,6 +47,7 @@ template <substrate S, class V>
 class any_io {
   struct interface {
     [[nodiscard]] virtual std::string_view name() const = 0;
+    [[nodiscard]] virtual answer_to_fault answer() const = 0;
     virtual errc read(const io_context&, vm::thread_state<S>&, V&, vfs::uio&, const io_request&) const = 0;
     virtual errc write(const io_context&, vm::thread_state<S>&, V&, vfs::uio&, const io_request&) const = 0;
     virtual errc truncate(const io_context&, vm::thread_state<S>&, V&, std::uint64_t,
@@ -51,6 +60,7 @@ class any_io {
   struct wrapped final : interface {
     explicit wrapped(P p) : policy(std::move(p)) {}
     [[nodiscard]] std::string_view name() const override { return P::name; }
+    [[nodiscard]] answer_to_fault answer() const override { return policy.fault_answer; }
     errc read(const io_context& k, vm::thread_state<S>& td, V& vp, vfs::uio& u,
               const io_request& how) const override {
       return policy.read(k, td, vp, u, how);
@@ -72,7 +82,8 @@ class any_io {
   template <class P>
   requires(!std::same_as<P, any_io>) && io_policy<P, S, V> any_io(
                                             P policy)  // NOLINT(google-explicit-constructor): a policy is one
-      : policy_(S::template make<wrapped<P>>(std::move(policy))) {}
+      : policy_(S::template make<wrapped<P>>(std::move(policy))),
+  fault_answer(policy_->answer()) {}
 
   [[nodiscard]] std::string_view policy_name() const { return policy_->name(); }
   errc read(const io_context& k, vm::thread_state<S>& td, V& vp, vfs::uio& u, const io_request& how) const {
@@ -88,6 +99,9 @@ class any_io {
 
  private:
   const interface* policy_;
+
+ public:
+  answer_to_fault fault_answer;
 };
 
 }  // namespace faultline::kern

@@ -34,7 +34,7 @@ struct parameters {
   std::size_t map_entries_max = 65530;                 ///< for each process; more: ENOMEM
   std::size_t disk_blocks_max = 4096;                  ///< of one page each; more: ENOSPC
   std::uint64_t file_size_max = std::uint64_t{1} << 42U;
-  bool short_count_wins = true;  ///< a transfer that failed half-way returns what it did; FreeBSD: the error
+  answer_to_fault fault_answer = answer_to_fault::by_io;
   bool append_moves_pwrite =
       false;  ///< pwrite(2) on O_APPEND: at its offset (POSIX); FreeBSD, Linux: at the end
   bool zero_page =
@@ -241,6 +241,11 @@ class kernel {
                                  std::span<const vfs::iovec> buffers, std::optional<std::int64_t> offset,
                                  vfs::uio_direction direction);
   errc run(thread& td, description& fp, vfs::uio& u, bool explicit_offset);
+  [[nodiscard]] bool short_count_wins() const noexcept {
+    const auto answer = parameters_.fault_answer == answer_to_fault::by_io ? answer_to_fault{io_.fault_answer}
+                                                                           : parameters_.fault_answer;
+    return answer == answer_to_fault::short_count;
+  }
   errc seek_data(thread& td, vnode& vp, std::uint64_t from, bool data, std::uint64_t& found);
   [[nodiscard]] user_address map_anonymous(process& p, std::uint64_t size, std::optional<user_address> fixed,
                                            vm::protection rights);

@@ -52,10 +52,11 @@ result<fd_number> kernel<S, Config>::dup(thread& td, fd_number fd) {
 template <substrate S, class Config>
 errc kernel<S, Config>::run(thread& td, description& fp, vfs::uio& u, bool explicit_offset) {
   const bool append = fp.flags.append && (!explicit_offset || parameters_.append_moves_pwrite);
-  const io_request how{
-      .explicit_offset = explicit_offset,
-      .flags = {
-          .append = append, .size_max = parameters_.file_size_max, .size_limit = td.proc.file_size_limit}};
+  const io_request how{.explicit_offset = explicit_offset,
+                       .flags = {.append = append,
+                                 .unit = !short_count_wins(),
+                                 .size_max = parameters_.file_size_max,
+                                 .size_limit = td.proc.file_size_limit}};
   // Every range that is locked ends at offset + resid.
   if (!append && (u.offset > byte_range::off_max || u.resid > byte_range::off_max - u.offset))
     return errc::einval;
@@ -102,7 +103,7 @@ result<std::uint64_t> kernel<S, Config>::transfer(const char* call, thread& td, 
   }
   S::progress();
   const auto done = wanted - u.resid;
-  if (error != errc::ok && !(done > 0 && parameters_.short_count_wins)) return error;
+  if (error != errc::ok && !(done > 0 && short_count_wins())) return error;
   return done;
 }
 

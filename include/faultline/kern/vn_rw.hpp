@@ -12,10 +12,10 @@ namespace faultline::kern {
 
 /// Shared, or as the vnode's kind of lock makes of it. \errors EFAULT, EIO
 template <substrate S>
-errc vn_read(vm::thread_state<S>& td, vfs::vnode_base<S>& vp, vfs::uio& u) {
+errc vn_read(vm::thread_state<S>& td, vfs::vnode_base<S>& vp, vfs::uio& u, const vfs::io_flags& flags) {
   typename S::frame f{"vn_read", vp.name};
   vp.lock.acquire(td.locks, access::shared);
-  const errc error = vfs::ffs_read(td, vp, u);
+  const errc error = vfs::ffs_read(td, vp, u, flags);
   vp.lock.release(td.locks);
   return error;
 }

@@ -26,6 +26,12 @@ struct axis {
   struct value {
     std::string_view name;     ///< "vn-io-fault"
     std::string_view summary;  ///< what it holds while a user page may be faulted in
+    /// \name Mutants only: a step replaced by something that does not do
+    /// \{
+    std::string_view mutant_of{};  ///< the policy
+    std::string_view id{};         ///< of the step: "V4a"
+    std::string_view defect{};     ///< that it shows
+    /// \}
   };
   std::vector<value> values;
 };
@@ -74,6 +80,8 @@ struct scenario {
 [[nodiscard]] const scenario* find(std::string_view name);
 [[nodiscard]] std::span<const axis> axes();
 [[nodiscard]] const axis* find_axis(std::string_view name);
+/// Is the policy of that axis a mutant? Null: it is none.
+[[nodiscard]] const axis::value* find_mutant(std::string_view axis_name, std::string_view policy);
 [[nodiscard]] std::span<const step* const> steps();
 /// By id ("V1") or name ("vn-io-fault.disable-faults").
 [[nodiscard]] const step* find_step(std::string_view id);
@@ -90,7 +98,8 @@ struct row_result {
   std::vector<std::string> wrong;  ///< what is not as expected, a sentence each; empty: all is
 };
 
-/// Explores the row and compares. A row with omitted steps must fail in an execution that skipped each of them.
+/// Explores the row and compares. A row with omitted steps must fail in an execution that skipped each of them, and a row with a
+/// mutant must fail where the policy that it is a mutant of has a clean row.
 /// \param steps_max  over all executions; reaching it is "not as expected" where the row wants a proof
 [[nodiscard]] row_result check(const scenario& s, const expectation& row, std::uint64_t steps_max = 0);
 

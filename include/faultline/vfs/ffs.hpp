@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 /// \file
-/// VOP_READ and VOP_WRITE of a filesystem like UFS: a loop over buffers of some pages, each wired and copied.
+/// VOP_READ and VOP_WRITE of a filesystem like UFS: a loop over buffers of some pages, each wired (or busy) and copied.
 ///
-/// The caller's vnode lock is held across the copies: with page faults enabled, across faults. No page is busy meanwhile.
+/// The caller's vnode lock is held across the copies: with page faults enabled, across faults. No page is busy meanwhile, unless
+/// io_flags::claim asks for it.
 ///
 /// May sleep: "pgrbwt", "vmopar", the device; the fault handler, if faults are enabled.
 /// Source: FreeBSD sys/ufs/ffs/ffs_vnops.c (ffs_read, ffs_write), sys/ufs/ffs/ffs_inode.c (ffs_truncate).
@@ -16,10 +17,11 @@
 
 namespace faultline::vfs {
 
-/// IO_* flags of a VOP.
+/// IO_* flags of a VOP, and what else its caller decides.
 struct io_flags {
-  bool append = false;                               ///< IO_APPEND: write at the end, wherever the uio points
-  bool unit = true;                                  ///< IO_UNIT: undo a write that fails
+  bool append = false;                       ///< IO_APPEND: write at the end, wherever the uio points
+  bool unit = true;                          ///< IO_UNIT: undo a write that fails; else what was done stays
+  vm::io_claim claim = vm::io_claim::wired;  ///< how each page is kept while it is copied
   std::uint64_t size_max = std::uint64_t{1} << 42U;  ///< of a file, bytes (fs_maxfilesize)
   std::uint64_t size_limit =
       byte_range::off_max;  ///< of the process, bytes (RLIMIT_FSIZE); vn_write looks at it
@@ -27,19 +29,19 @@ struct io_flags {
 
 namespace detail {
 
-/// The pages of one buffer, each wired.
+/// The pages of one buffer, each wired or busy.
 template <substrate S>
-class wired_pages {
+class buffer_pages {
  public:
-  wired_pages() : pages_(&S::memory()) {}
-  wired_pages(const wired_pages&) = delete;
-  wired_pages& operator=(const wired_pages&) = delete;
-  ~wired_pages() {
-    for (auto* m : pages_) vm::page_unwire(*m);
+  buffer_pages(vnode_base<S>& vp, vm::io_claim claim) : vp_(vp), claim_(claim), pages_(&S::memory()) {}
+  buffer_pages(const buffer_pages&) = delete;
+  buffer_pages& operator=(const buffer_pages&) = delete;
+  ~buffer_pages() {
+    for (auto* m : pages_) vp_.object.io_release(*m, claim_);
   }
-  /// bread or getblk: wires page `index`, read in unless the caller is going to fill all of it. \errors EIO
-  errc add(vnode_base<S>& vp, std::uint64_t index, bool overwrite) {
-    const auto m = vp.bread_page(page_index{index}, overwrite);
+  /// bread or getblk: page `index`, read in unless the caller is going to fill all of it. \errors EIO
+  errc add(std::uint64_t index, bool overwrite) {
+    const auto m = vp_.bread_page(page_index{index}, overwrite, claim_);
     if (!m.ok()) return m.error();
     pages_.push_back(m.value());
     return errc::ok;
@@ -51,12 +53,14 @@ class wired_pages {
   [[nodiscard]] const std::pmr::vector<vm::page<S>*>& all() const noexcept { return pages_; }
 
  private:
+  vnode_base<S>& vp_;
+  vm::io_claim claim_;
   std::pmr::vector<vm::page<S>*> pages_;
 };
 
 /// Copies `n` bytes at the uio's offset through the pages of a buffer. Stops at the first error.
 template <substrate S>
-errc copy_buffer(vm::thread_state<S>& td, const wired_pages<S>& buffer, std::uint64_t page_size,
+errc copy_buffer(vm::thread_state<S>& td, const buffer_pages<S>& buffer, std::uint64_t page_size,
                  std::uint64_t n, uio& u) {
   while (n > 0) {
     const auto at = u.offset % page_size;
@@ -69,12 +73,32 @@ errc copy_buffer(vm::thread_state<S>& td, const wired_pages<S>& buffer, std::uin
   return errc::ok;
 }
 
+/// What a copy that reached the uio's offset means for the pages of its buffer.
+/// \param keep_part  a page of which only the front was filled is completed from the device; else it stays as it was
+template <substrate S>
+errc settle_pages(vnode_base<S>& vp, const buffer_pages<S>& buffer, std::uint64_t reached, bool keep_part) {
+  const std::uint64_t page_size = vp.page_size();
+  for (auto* m : buffer.all()) {
+    const auto begin = raw(m->index) * page_size;
+    if (begin >= reached) break;  // nothing reached it
+    m->dirty.set();
+    if (m->valid) continue;
+    if (begin + page_size <= reached) {
+      vp.object.io_overwritten(*m);
+    } else if (keep_part) {
+      if (const errc e = vp.complete_page(*m, static_cast<std::size_t>(reached - begin)); e != errc::ok)
+        return e;
+    }
+  }
+  return errc::ok;
+}
+
 }  // namespace detail
 
 /// \pre the vnode lock is held
 /// \errors EFAULT, EIO; the uio says how far it got
 template <substrate S>
-errc ffs_read(vm::thread_state<S>& td, vnode_base<S>& vp, uio& u) {
+errc ffs_read(vm::thread_state<S>& td, vnode_base<S>& vp, uio& u, const io_flags& flags) {
   typename S::frame f{"ffs_read", vp.name};
   const std::uint64_t page_size = vp.page_size();
   const std::uint64_t block_size = page_size * vp.mount.block_pages;
@@ -83,9 +107,9 @@ errc ffs_read(vm::thread_state<S>& td, vnode_base<S>& vp, uio& u) {
     if (u.offset >= size) break;
     const auto block = u.offset / block_size * block_size;
     const auto n = std::min({u.resid, size - u.offset, block + block_size - u.offset});
-    detail::wired_pages<S> buffer;
+    detail::buffer_pages<S> buffer(vp, flags.claim);
     for (auto at = block; at < std::min(size, block + block_size); at += page_size) {
-      if (const errc e = buffer.add(vp, at / page_size, false); e != errc::ok) return e;
+      if (const errc e = buffer.add(at / page_size, false); e != errc::ok) return e;
     }
     if (const errc e = detail::copy_buffer(td, buffer, page_size, n, u); e != errc::ok) return e;
   }
@@ -93,7 +117,8 @@ errc ffs_read(vm::thread_state<S>& td, vnode_base<S>& vp, uio& u) {
 }
 
 /// A failed write is undone if IO_UNIT asks for it: the file is cut to its old size, and the uio's offset and resid (not its
-/// iovec) point to the start again. Bytes below the old end that were overwritten stay so.
+/// iovec) point to the start again. Bytes below the old end that were overwritten stay so. Without IO_UNIT what was done stays:
+/// the file ends where the uio's offset is, or at its old end.
 /// \pre the vnode lock is held exclusively
 /// \errors EFAULT, EIO, EFBIG
 template <substrate S>
@@ -114,22 +139,22 @@ errc ffs_write(vm::thread_state<S>& td, vnode_base<S>& vp, uio& u, const io_flag
       error = vp.set_size(last);
       if (error != errc::ok) break;
     }
-    detail::wired_pages<S> buffer;
+    detail::buffer_pages<S> buffer(vp, flags.claim);
     for (auto index = first / page_size; error == errc::ok && index * page_size < last; ++index) {
       const bool overwrite = index * page_size >= first && (index + 1) * page_size <= last;
-      error = buffer.add(vp, index, overwrite);
+      error = buffer.add(index, overwrite);
     }
     if (error != errc::ok) break;
     error = detail::copy_buffer(td, buffer, page_size, n, u);
-    for (auto* m : buffer.all()) {
-      const auto page_end = (raw(m->index) + 1) * page_size;
-      if (raw(m->index) * page_size >= u.offset) break;  // nothing reached it
-      m->dirty.set();
-      if (!m->valid && page_end <= u.offset) vp.object.io_overwritten(*m);
-    }
+    const errc settled = detail::settle_pages(vp, buffer, u.offset, error != errc::ok && !flags.unit);
+    if (error == errc::ok) error = settled;
+  }
+  if (error != errc::ok) {
+    const bool nothing = flags.unit || u.resid == resid;
+    const errc cut = vp.set_size(nothing ? old_size : std::max(old_size, u.offset));
+    if (cut != errc::ok) error = cut;
   }
   if (error != errc::ok && flags.unit) {
-    if (const errc undone = vp.set_size(old_size); undone != errc::ok) error = undone;
     u.offset -= resid - u.resid;
     u.resid = resid;
   }

@@ -63,11 +63,16 @@ class vnode_base : public vm::pager<S> {
 
   [[nodiscard]] std::size_t page_size() const noexcept { return object.page_size(); }
 
-  /// A page for buffer I/O: wired, valid unless `overwrite`. May sleep.
+  /// A page for buffer I/O, valid unless `overwrite`; to be given back by object.io_release(). May sleep.
   /// \param overwrite  the caller fills all of it
   /// \pre the vnode lock is held
   /// \errors EIO
-  [[nodiscard]] result<vm::page<S>*> bread_page(page_index index, bool overwrite);
+  [[nodiscard]] result<vm::page<S>*> bread_page(page_index index, bool overwrite,
+                                                vm::io_claim keep = vm::io_claim::wired);
+  /// An overwrite of the whole page ended after `done` bytes: what lies behind them is read, and the page is valid. May sleep.
+  /// \pre the page is bread_page(..., true)'s, and the vnode lock is held exclusively
+  /// \errors EIO
+  errc complete_page(vm::page<S>& m, std::size_t done);
 
   /// VOP_SETATTR of the size, with the cached pages (vnode_pager_setsize). A page that the new end cuts keeps its head; its
   /// tail reads zero from now on, as do bytes between the old end and a later one. May sleep.
@@ -140,10 +145,10 @@ class vnode final : public vnode_base<S> {
 };
 
 template <substrate S>
-result<vm::page<S>*> vnode_base<S>::bread_page(page_index index, bool overwrite) {
+result<vm::page<S>*> vnode_base<S>::bread_page(page_index index, bool overwrite, vm::io_claim keep) {
   for (;;) {
     const auto block = block_of(index);
-    const auto grabbed = object.io_grab(index, block.has_value(), overwrite);
+    const auto grabbed = object.io_grab(index, block.has_value(), overwrite, keep);
     auto* const m = grabbed.m;
     if (grabbed.how == vm::vm_object<S>::found::ready) return m;
     if (grabbed.how == vm::vm_object<S>::found::busy) {
@@ -152,10 +157,25 @@ result<vm::page<S>*> vnode_base<S>::bread_page(page_index index, bool overwrite)
     }
     const errc e = disk_.read(*block, *m->bytes);
     if (e == errc::ok) zero_past_end(*m);
-    object.io_read_done(*m, e == errc::ok);
+    object.io_read_done(*m, e == errc::ok, keep);
     if (e != errc::ok) return e;
     return m;
   }
+}
+
+template <substrate S>
+errc vnode_base<S>::complete_page(vm::page<S>& m, std::size_t done) {
+  std::pmr::vector<std::byte> front(done, &S::memory());
+  S::read(*m.bytes, 0, front);
+  if (const auto block = block_of(m.index)) {
+    if (const errc e = disk_.read(*block, *m.bytes); e != errc::ok) return e;
+    zero_past_end(m);
+  } else {
+    S::fill(*m.bytes, done, page_size() - done, std::byte{0});
+  }
+  S::write(*m.bytes, 0, front);
+  object.io_overwritten(m);
+  return errc::ok;
 }
 
 template <substrate S>

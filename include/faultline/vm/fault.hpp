@@ -64,6 +64,27 @@ template <substrate S>
   return vm_fault(td, at, wanted) == fault_result::success;
 }
 
+/// fault_in_readable, fault_in_writeable: touches each page of [at, at + size), so that a copy soon after probably meets no absent
+/// page. Holds nothing: a page may go again at once.
+/// \returns false: at the first page that cannot be had, it stopped
+template <substrate S>
+[[nodiscard]] bool vm_fault_in(thread_state<S>& td, user_address at, std::uint64_t size, protection wanted) {
+  typename S::frame f{"fault_in"};
+  auto& map = *td.map;
+  if (size == 0) return true;
+  if (raw(at) + size < raw(at) || raw(at) + size > address_space<S>::user_max) return false;
+  const auto last = map.page_of(at + (size - 1));
+  for (auto page = map.page_of(at); page <= last; ++page) {
+    if (auto* there = map.pm.translate(page, wanted)) {
+      page_drop(*there->target);
+    } else if (vm_fault_hold<S>(td, user_address{page * map.page_size()}, wanted, nullptr) !=
+               fault_result::success) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// vm_fault_quick_hold_pages: holds the pages of [at, at + size), faulting in those that are not mapped. Takes no lock across
 /// pages, so a page held early may be unmapped or even leave its file before the last one is held: copies through the held
 /// pages do not mind.

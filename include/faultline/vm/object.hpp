@@ -22,11 +22,17 @@
 
 namespace faultline::vm {
 
+/// How buffer I/O has a page while it copies from or to it.
+enum class io_claim : std::uint8_t {
+  wired,  ///< the frame stays; the page may be faulted on meanwhile (UFS buffers)
+  busy,  ///< nobody else gets at the page, the copying thread's own fault included (NetBSD's UBC with the direct map)
+};
+
 template <substrate S>
 class vm_object {
  public:
   enum class found : std::uint8_t {
-    ready,  ///< wired, and valid unless it is to be overwritten as a whole (buffer I/O)
+    ready,  ///< wired or busy, and valid unless it is to be overwritten as a whole (buffer I/O)
     owned,  ///< exclusively busy by the caller
     busy,   ///< busy by somebody else: sleep_if_busy() and look again
     beyond_end,
@@ -88,13 +94,17 @@ class vm_object {
   /// \param hold  vm_page_hold() it, for the caller
   void fault_done(page<S>& m, protection wanted, bool hold);
 
-  /// Buffer I/O's look-up, one section: `ready` (wired), `owned` (must be read from the device first), or `busy`.
+  /// Buffer I/O's look-up, one section: `ready`, `owned` (busy by the caller: must be read from the device first), or `busy`.
   /// \param backed  the device has bytes for the page; else it starts as zeros
   /// \param overwrite  the caller fills the whole page: no need to read it. Until it is filled it stays invalid, so that a
   ///                   fault on it, by the very copy that fills it for instance, reads it
-  [[nodiscard]] grabbed io_grab(page_index index, bool backed, bool overwrite);
-  /// After the device read, one section: no longer busy; if `ok`, valid and wired.
-  void io_read_done(page<S>& m, bool ok);
+  /// \param keep  how the caller has the page while it copies
+  [[nodiscard]] grabbed io_grab(page_index index, bool backed, bool overwrite,
+                                io_claim keep = io_claim::wired);
+  /// After the device read, one section: if `ok`, valid and kept as io_grab() was asked for; else no longer busy.
+  void io_read_done(page<S>& m, bool ok, io_claim keep = io_claim::wired);
+  /// One section: as io_grab() left it, given back.
+  void io_release(page<S>& m, io_claim kept);
   /// After an overwrite that succeeded, one section: valid.
   void io_overwritten(page<S>& m);
 
@@ -202,26 +212,36 @@ void vm_object<S>::fault_done(page<S>& m, protection wanted, bool hold) {
 }
 
 template <substrate S>
-auto vm_object<S>::io_grab(page_index index, bool backed, bool overwrite) -> grabbed {
+auto vm_object<S>::io_grab(page_index index, bool backed, bool overwrite, io_claim keep) -> grabbed {
   const section<S> guard{interlock_};
   auto& m = find_or_allocate(index);
   if (m.busy.held()) return {found::busy, &m};
   if (!m.valid && !backed) m.valid = true;
-  if (m.valid || overwrite) {
+  const bool ready = m.valid || overwrite;
+  if (ready && keep == io_claim::wired) {
     page_wire(m);
-    return {found::ready, &m};
+  } else {
+    S::check(m.busy.try_acquire({.how = access::exclusive}), "vm_page_grab: busy after all");
   }
-  S::check(m.busy.try_acquire({.how = access::exclusive}), "vm_page_grab: busy after all");
-  return {found::owned, &m};
+  return {ready ? found::ready : found::owned, &m};
 }
 
 template <substrate S>
-void vm_object<S>::io_read_done(page<S>& m, bool ok) {
+void vm_object<S>::io_read_done(page<S>& m, bool ok, io_claim keep) {
   const section<S> guard{interlock_};
-  if (ok) {
-    m.valid = true;
-    page_wire(m);
+  if (ok) m.valid = true;
+  if (ok && keep == io_claim::busy) return;
+  if (ok) page_wire(m);
+  m.busy.release();
+}
+
+template <substrate S>
+void vm_object<S>::io_release(page<S>& m, io_claim kept) {
+  if (kept == io_claim::wired) {
+    page_unwire(m);
+    return;
   }
+  const section<S> guard{interlock_};
   m.busy.release();
 }
 

@@ -3,6 +3,8 @@
 /// \file
 /// One process with one thread on a kernel of its own: for tests of what calls return, not of who runs when.
 #include <faultline/kern/simulated_kernel.hpp>
+#include <faultline/policy/io/page_busy.hpp>
+#include <faultline/policy/io/prefault.hpp>
 #include <faultline/policy/io/vn_io_fault.hpp>
 #include <faultline/policy/io/vnode_locked.hpp>
 #include <faultline/sim/explore.hpp>
@@ -20,6 +22,8 @@ using kernel = kern::simulated_kernel;
 
 inline kern::simulated_io io_named(std::string_view name) {
   if (name == policy::io::vnode_locked::name) return policy::io::vnode_locked{};
+  if (name == policy::io::prefault::name) return policy::io::prefault{};
+  if (name == policy::io::page_busy::name) return policy::io::page_busy{};
   return policy::io::vn_io_fault{};
 }
 

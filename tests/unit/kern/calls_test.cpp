@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 namespace faultline {
 namespace {
 
@@ -22,9 +24,11 @@ class Calls : public testing::TestWithParam<std::string_view> {
     test::expect_alone(test::small_pages(), GetParam(), body);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Io, Calls, testing::Values("vnode-locked", "vn-io-fault"),
+INSTANTIATE_TEST_SUITE_P(Io, Calls, testing::Values("vnode-locked", "prefault", "vn-io-fault"),
                          [](const auto& parameter) {
-                           return parameter.param == "vnode-locked" ? "vnode_locked" : "vn_io_fault";
+                           std::string name(parameter.param);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
                          });
 
 const std::string two_pages = "0123456789abcdefGHIJKLMNOPQRSTUV";
@@ -201,7 +205,9 @@ TEST_P(Calls, a_bad_buffer_changes_nothing) {
 }
 
 TEST_P(Calls, a_read_that_meets_the_end_of_its_buffer_is_short) {
-  run([](alone& s) {
+  auto p = test::small_pages();
+  p.fault_answer = kern::answer_to_fault::short_count;
+  test::expect_alone(p, GetParam(), [](alone& s) {
     s.k.make_file("f", two_pages + two_pages);
     const auto fd = s.open("f");
     const auto buffer = s.k.map_buffer(s.process, zeros.substr(0, 32));
@@ -214,7 +220,7 @@ TEST_P(Calls, a_read_that_meets_the_end_of_its_buffer_is_short) {
 
 TEST_P(Calls, the_error_wins_over_a_short_count_where_the_system_says_so) {
   auto p = test::small_pages();
-  p.short_count_wins = false;
+  p.fault_answer = kern::answer_to_fault::error;
   test::expect_alone(p, GetParam(), [](alone& s) {
     s.k.make_file("f", two_pages);
     const auto fd = s.open("f");
@@ -224,8 +230,10 @@ TEST_P(Calls, the_error_wins_over_a_short_count_where_the_system_says_so) {
   });
 }
 
-TEST_P(Calls, a_write_that_meets_a_bad_page_is_undone) {
-  run([](alone& s) {
+TEST_P(Calls, a_write_that_meets_a_bad_page_is_undone_where_the_system_says_so) {
+  auto p = test::small_pages();
+  p.fault_answer = kern::answer_to_fault::error;
+  test::expect_alone(p, GetParam(), [](alone& s) {
     s.k.make_file("f", "abc");
     const auto fd = s.open("f");
     const auto buffer = s.k.map_buffer(s.process, std::string(16, 'X'));
@@ -233,6 +241,27 @@ TEST_P(Calls, a_write_that_meets_a_bad_page_is_undone) {
     EXPECT_EQ(value_of(s.k.fstat_size(s.td, fd)), 3U);
     EXPECT_EQ(s.k.ftruncate(s.td, fd, 32), errc::ok);
     EXPECT_EQ(s.k.file_contents("f"), "abc" + std::string(29, '\0'));  // nothing of it shows later
+  });
+}
+
+TEST_P(Calls, a_write_that_meets_a_bad_page_keeps_what_it_did_where_the_system_says_so) {
+  auto p = test::small_pages();
+  p.fault_answer = kern::answer_to_fault::short_count;
+  test::expect_alone(p, GetParam(), [](alone& s) {
+    s.k.make_file("f", std::string(48, 'o'));
+    const auto fd = s.open("f");
+    const auto buffer = s.k.map_buffer(s.process, std::string(16, 'X'));
+    // A page to be overwritten as a whole, of which only the front arrives: the rest is the file's.
+    EXPECT_EQ(value_of(s.k.pwrite(s.td, fd, buffer + 6, 32, 16)), 10U);
+    EXPECT_EQ(s.k.file_contents("f"), std::string(16, 'o') + std::string(10, 'X') + std::string(22, 'o'));
+    // Past the end: the size is what was returned.
+    EXPECT_EQ(value_of(s.k.pwrite(s.td, fd, buffer + 6, 20, 64)), 10U);
+    EXPECT_EQ(value_of(s.k.fstat_size(s.td, fd)), 74U);
+    EXPECT_EQ(s.k.ftruncate(s.td, fd, 90), errc::ok);
+    EXPECT_EQ(s.k.file_contents("f").substr(48),
+              std::string(16, '\0') + std::string(10, 'X') + std::string(16, '\0'));
+    EXPECT_EQ(s.k.pwrite(s.td, fd, user_address{0}, 20, 200).error(), errc::efault);
+    EXPECT_EQ(value_of(s.k.fstat_size(s.td, fd)), 90U);
   });
 }
 
@@ -277,7 +306,9 @@ TEST_P(Calls, vectors_go_in_order_and_skip_empty_pieces) {
 }
 
 TEST_P(Calls, readv_is_short_at_a_bad_piece) {
-  run([](alone& s) {
+  auto p = test::small_pages();
+  p.fault_answer = kern::answer_to_fault::short_count;
+  test::expect_alone(p, GetParam(), [](alone& s) {
     s.k.make_file("f", two_pages);
     const auto fd = s.open("f");
     const auto good = s.k.map_zeros(s.process, 16);

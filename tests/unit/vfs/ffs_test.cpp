@@ -51,7 +51,7 @@ TEST(Uiomove, copies_to_and_from_a_kernel_buffer) {
     u.kernel = std::as_writable_bytes(std::span{text});
     u.resid = 20;
     u.offset = 10;
-    EXPECT_EQ(kern::vn_read<simulated>(s.td, f, u), errc::ok);
+    EXPECT_EQ(kern::vn_read<simulated>(s.td, f, u, {}), errc::ok);
     EXPECT_EQ(text, "aaaaaabbbbbbbbbbbbbb");
     EXPECT_EQ(u.resid, 0U);
   });
@@ -102,7 +102,7 @@ TEST(Ffs, a_read_sees_each_page_once_and_stops_at_the_end) {
     auto& f = s.k.make_file("f", page_a + "bb");
     const auto buffer = s.k.map_zeros(s.process, 64);
     auto u = transfer(uio_direction::read, 8, {{buffer, 3}, {buffer + 3, 50}});
-    EXPECT_EQ(kern::vn_read<simulated>(s.td, f, u), errc::ok);
+    EXPECT_EQ(kern::vn_read<simulated>(s.td, f, u, {}), errc::ok);
     EXPECT_EQ(u.resid, 43U);
     EXPECT_EQ(u.offset, 18U);
     EXPECT_EQ(s.load(buffer, 11), std::string("aaaaaaaabb") + '\0');

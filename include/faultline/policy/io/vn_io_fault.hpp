@@ -40,11 +40,24 @@ inline constexpr step room_for_partial_ends{"vn-io-fault.room-for-partial-ends",
                                             "a misaligned chunk touches more pages than the array holds"};
 inline constexpr step keep_range_between_chunks{"vn-io-fault.keep-range-between-chunks", "V12a",
                                                 "a torn read or write between two chunks"};
+inline constexpr step range_before_vnode{"vn-io-fault.range-before-vnode", "V12b",
+                                         "deadlock of range lock and vnode lock"};
 inline constexpr step unhold_after_copy{"vn-io-fault.unhold-after-copy", "V14b",
                                         "copies through a page already given back"};
 
-struct vn_io_fault {
-  static constexpr std::string_view name = "vn-io-fault";
+namespace detail {
+
+template <substrate S, class V>
+errc do_io(vm::thread_state<S>& td, V& vp, vfs::uio& u, const kern::io_request& how) {
+  return u.direction == vfs::uio_direction::read ? kern::vn_read(td, vp, u, how.flags)
+                                                 : kern::vn_write(td, vp, u, how.flags);
+}
+
+/// The algorithm, but for how a chunk of the slow path gets at the user's pages.
+/// \tparam SlowPath  chunk(k, td, vp, u, how, room, done): one piece; `done`: bytes transferred, after an error too
+template <class SlowPath>
+struct vn_io_fault_by {
+  static constexpr kern::answer_to_fault fault_answer = kern::answer_to_fault::error;
 
   template <substrate S, class V>
   errc read(const kern::io_context& k, vm::thread_state<S>& td, V& vp, vfs::uio& u,
@@ -65,11 +78,6 @@ struct vn_io_fault {
   }
 
  private:
-  template <substrate S, class V>
-  static errc do_io(vm::thread_state<S>& td, V& vp, vfs::uio& u, const kern::io_request& how) {
-    return u.direction == vfs::uio_direction::read ? kern::vn_read(td, vp, u)
-                                                   : kern::vn_write(td, vp, u, how.flags);
-  }
   /// Chosen once for the whole call. A write at the file's own offset takes the whole file too: plain write(2)s of one file
   /// never run side by side, only pwrite(2)s do.
   template <substrate S, class V>
@@ -86,24 +94,28 @@ struct vn_io_fault {
   template <substrate S, class V>
   static errc transfer(const kern::io_context& k, vm::thread_state<S>& td, V& vp, vfs::uio& u,
                        const kern::io_request& how);
-  template <substrate S, class V>
-  static errc chunk(const kern::io_context& k, vm::thread_state<S>& td, V& vp, vfs::uio& u,
-                    const kern::io_request& how, std::span<vm::page<S>*> room, std::uint64_t& done);
 };
 
+template <class SlowPath>
 template <substrate S, class V>
-errc vn_io_fault::transfer(const kern::io_context& k, vm::thread_state<S>& td, V& vp, vfs::uio& u,
-                           const kern::io_request& how) {
+errc vn_io_fault_by<SlowPath>::transfer(const kern::io_context& k, vm::thread_state<S>& td, V& vp,
+                                        vfs::uio& u, const kern::io_request& how) {
   if (u.segment != vfs::uio_segment::userspace || !vp.mount.no_iopf) {
     ++td.io.bypassed;
-    return do_io(td, vp, u, how);
+    return do_io<S>(td, vp, u, how);
   }
   typename S::frame f{"vn_io_fault", vp.name};
   const auto mode = u.direction == vfs::uio_direction::read ? access::shared : access::exclusive;
   typename V::rangelock_type::held range;
   const bool locked = S::keeps(range_lock);
   const auto bytes = locked ? range_of(td, vp, u, how) : byte_range{};
-  if (locked) range = vp.rangelock.acquire(bytes, mode);
+  if (locked) {
+    // The range lock is before every vnode lock; in the wrong order, the vnode lock is held while it is asked for.
+    const bool in_order = S::keeps(range_before_vnode);
+    if (!in_order) vp.lock.acquire(td.locks, mode);
+    range = vp.rangelock.acquire(bytes, mode);
+    if (!in_order) vp.lock.release(td.locks);
+  }
 
   vfs::uio clone = u.clone();
   const auto resid = u.resid;
@@ -111,7 +123,7 @@ errc vn_io_fault::transfer(const kern::io_context& k, vm::thread_state<S>& td, V
   {
     std::optional<vm::pagefaults_disabled<S>> disabled;
     if (S::keeps(disable_faults)) disabled.emplace(td);
-    error = do_io(td, vp, u, how);
+    error = do_io<S>(td, vp, u, how);
   }
   if (error != errc::efault) {
     ++td.io.fast_path;
@@ -123,11 +135,12 @@ errc vn_io_fault::transfer(const kern::io_context& k, vm::thread_state<S>& td, V
   clone.advance(resid - u.resid);
   vfs::uio* const redo = S::keeps(clone_uio) ? &clone : &u;
   const std::size_t room = k.hold_pages + (S::keeps(room_for_partial_ends) ? 2 : 0);
-  std::pmr::vector<vm::page<S>*> pages(room, nullptr, &S::memory());
+  std::pmr::vector<vm::page<S>*> pages(room, nullptr, &S::memory());  // on the kernel's stack
   error = errc::ok;
   while (redo->resid > 0) {
     std::uint64_t done = 0;
-    error = chunk(k, td, vp, *redo, how, std::span{pages}, done);
+    error = SlowPath::template chunk<S>(k, td, vp, *redo, how, std::span{pages}, done);
+    ++td.io.chunks;
     redo->advance(done);
     if (redo != &u) {
       u.offset += done;
@@ -146,40 +159,61 @@ errc vn_io_fault::transfer(const kern::io_context& k, vm::thread_state<S>& td, V
   return error;
 }
 
-/// Holds one piece of the buffer and does its I/O. \param done  bytes transferred, after an error too
-template <substrate S, class V>
-errc vn_io_fault::chunk(const kern::io_context& k, vm::thread_state<S>& td, V& vp, vfs::uio& u,
-                        const kern::io_request& how, std::span<vm::page<S>*> room, std::uint64_t& done) {
+/// The next piece of the slow path: inside one iovec, and at most io_hold_cnt pages long.
+template <substrate S>
+vfs::iovec next_chunk(const kern::io_context& k, vfs::uio& u) {
   const vfs::iovec* piece = u.piece();
   S::check(piece != nullptr, "vn_io_fault: resid is left but no iovec");
-  auto size = std::min(piece->size, u.resid);  // a chunk never spans iovecs
+  auto size = std::min(piece->size, u.resid);
   if (S::keeps(chunk_cap)) size = std::min<std::uint64_t>(size, k.hold_pages * k.page_size);
-  const bool to_user = u.direction == vfs::uio_direction::read;
-  const auto wanted =
-      to_user && S::keeps(write_protection_in_hold) ? vm::protection::write : vm::protection::read;
-
-  const auto count = vm::vm_fault_quick_hold_pages(td, piece->base, size, wanted, room);
-  if (!count) return errc::efault;
-  const auto held = room.first(*count);
-
-  vfs::uio part{S::memory()};
-  part.iov.push_back({piece->base, size});
-  part.offset = u.offset;
-  part.resid = size;
-  part.direction = u.direction;
-  errc error = errc::ok;
-  const auto copy = [&] {
-    const vm::pagefaults_disabled<S> disabled{td};
-    const bool saved = std::exchange(td.uio_held, true);
-    const auto saved_pages = std::exchange(td.held, held);
-    error = do_io(td, vp, part, how);
-    td.held = saved_pages;
-    td.uio_held = saved;
-  };
-  in_order<S>(unhold_after_copy, copy, [&] { vm::vm_page_unhold_pages<S>(held); });
-  ++td.io.chunks;
-  done = size - part.resid;
-  return error;
+  return {piece->base, size};
 }
+
+/// That piece of the transfer as one of its own.
+template <substrate S>
+vfs::uio part_of(const vfs::uio& u, const vfs::iovec& piece) {
+  vfs::uio part{S::memory()};
+  part.iov.push_back(piece);
+  part.offset = u.offset;
+  part.resid = piece.size;
+  part.direction = u.direction;
+  return part;
+}
+
+/// Copies through pages held beforehand: what happens to the mappings meanwhile does not matter.
+struct through_held_pages {
+  template <substrate S, class V>
+  static errc chunk(const kern::io_context& k, vm::thread_state<S>& td, V& vp, vfs::uio& u,
+                    const kern::io_request& how, std::span<vm::page<S>*> room, std::uint64_t& done) {
+    const auto piece = next_chunk<S>(k, u);
+    const bool to_user = u.direction == vfs::uio_direction::read;
+    const auto wanted =
+        to_user && S::keeps(write_protection_in_hold) ? vm::protection::write : vm::protection::read;
+
+    const auto count = vm::vm_fault_quick_hold_pages(td, piece.base, piece.size, wanted, room);
+    if (!count) return errc::efault;
+    const auto held = room.first(*count);
+
+    auto part = part_of<S>(u, piece);
+    errc error = errc::ok;
+    const auto copy = [&] {
+      const vm::pagefaults_disabled<S> disabled{td};
+      const bool saved = std::exchange(td.uio_held, true);
+      const auto saved_pages = std::exchange(td.held, held);
+      error = do_io<S>(td, vp, part, how);
+      td.held = saved_pages;
+      td.uio_held = saved;
+    };
+    in_order<S>(unhold_after_copy, copy, [&] { vm::vm_page_unhold_pages<S>(held); });
+    done = piece.size - part.resid;
+    return error;
+  }
+};
+
+}  // namespace detail
+
+struct vn_io_fault : detail::vn_io_fault_by<detail::through_held_pages> {
+  static constexpr std::string_view name = "vn-io-fault";
+};
 
 }  // namespace faultline::policy::io
