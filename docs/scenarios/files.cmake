@@ -1,11 +1,39 @@
 # The shipped scenario files, sorted: built into the library and installed. A new file is added here by hand.
 set(faultline_scenarios
   busy-truncate.scn
+  crossed-read-queued-writers.scn
   crossed-read.scn
-  crossed-write.scn
+  crossed-write-cached.scn
+  crossed-write-evicted.scn
   crossed-write-two-pages.scn
+  crossed-write.scn
+  evicted-buffer.scn
+  evicted-for-ever.scn
+  extending-writes.scn
+  fault-further-on.scn
+  held-page-goes.scn
+  hold-fails.scn
+  long-chunks.scn
+  one-byte-iovecs.scn
+  onto-itself-evicted.scn
+  own-file.scn
+  own-page-whole.scn
+  own-page.scn
+  range-against-vnode.scn
+  read-into-private.scn
+  read-into-zeros.scn
+  read-past-end.scn
+  read-then-reclaim.scn
+  rolled-back-write.scn
   self-read.scn
   self-write.scn
+  shared-offset.scn
+  source-shrinks.scn
+  source-unmapped.scn
+  torn-read.scn
+  torn-truncate.scn
+  torn-write-20-pages.scn
   torn-write.scn
+  two-appenders.scn
 )
 list(TRANSFORM faultline_scenarios PREPEND ${CMAKE_CURRENT_LIST_DIR}/)

@@ -43,6 +43,8 @@ struct expectation {
   std::optional<std::uint32_t> preemptions{};  ///< bound; none: every interleaving
   /// After the bounded search so many steps of random executions, not bounded: the same verdict. 0: none.
   std::uint64_t random_steps = 0;
+  /// Those random executions in place of the search: where a daemon never ends, a search does not see all that it could do.
+  bool random_only = false;
   sim::verdict verdict = sim::verdict::clean;
   /// Substring of the report's one-line message.
   std::string message{};

@@ -117,6 +117,7 @@ struct task_made {
   std::size_t process = 0;
   std::vector<call> calls;
   bool may_be_killed = false;
+  bool forever = false;  ///< an adversary that begins again until all others have ended
 };
 
 enum class subject_kind : std::uint8_t { file, disk, size, memory, counter };

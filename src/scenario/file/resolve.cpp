@@ -429,6 +429,7 @@ void resolver::task(cursor& c, bool adversary) {
   if (adversary) {
     t.process = processes.size();
     processes.push_back({.name = t.name});
+    t.forever = c.word("forever");
   } else {
     if (!c.word("in")) c.fail(fmt::format("task {} needs its process: task {} in PROCESS", t.name, t.name));
     const auto at = c.here();
@@ -450,8 +451,10 @@ void resolver::complete(place end) {
   const auto missing = [&](const char* what) { throw file_error(origin_, end.line, end.column, what); };
   if (out_.info.info.name.empty()) missing("a name line is missing");
   if (out_.info.info.summary.empty()) missing("a summary line is missing: summary \"one sentence\"");
-  if (out_.program.tasks.empty()) missing("there is no task");
-  for (const auto& t : out_.program.tasks) {
+  const auto& tasks = out_.program.tasks;
+  if (std::all_of(tasks.begin(), tasks.end(), [](const auto& t) { return t.forever; }))
+    missing("there is no task");
+  for (const auto& t : tasks) {
     for (const auto& one : t.calls) {
       out_.program.kernel.reclaim |= one.kind == call_kind::evict;
       out_.program.kernel.inject_errors |= one.kind == call_kind::fail || one.kind == call_kind::heal;

@@ -90,6 +90,8 @@ void resolver::call_line(cursor& c) {
     c.fail(fmt::format("{} takes: {} {}", word, word, named->operands));
   operands(c, what);
   accepted(c, what);
+  if (t.forever && (!what.label.empty() || !what.accepted.empty()))
+    c.fail(begin, "a call that is made for ever has no label and no result");
   c.finish();
   t.calls.push_back(std::move(what));
 }

@@ -147,6 +147,7 @@ void resolver::search_of(cursor& c, expectation& row) const {
       row.preemptions = static_cast<std::uint32_t>(c.a_number("a bound on preemptions", 1'000'000));
     } else if (c.word("random")) {
       row.random_steps = c.a_number("steps of random executions", 1'000'000'000'000);
+      row.random_only = c.word("only");
     } else if (c.word("full")) {
       row.full_only = true;
     } else if (c.word("incomplete")) {
