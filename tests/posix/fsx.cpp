@@ -32,7 +32,7 @@ struct known_descriptor {
 
 class player {
  public:
-  player(system& s, bool whole_buffers) : s_(s), whole_buffers_(whole_buffers), page_(s.page()) {
+  player(system& s, const fsx_options& how) : s_(s), how_(how), page_(s.page()) {
     s_.make("f", pattern(2 * page_ + 100, 1));
     s_.make("g", pattern(page_ / 2, 2));
     buffer_ = s_.buffer(pattern(3 * page_, 3));
@@ -78,7 +78,7 @@ class player {
   [[nodiscard]] std::uint64_t state(bool all_memory);
 
   system& s_;
-  bool whole_buffers_;
+  fsx_options how_;
   std::uint64_t page_;
   std::uint64_t buffer_ = 0;
   std::uint64_t zeros_ = 0;
@@ -187,12 +187,10 @@ std::string player::transfer(const fsx_call& c, std::string& shown) {
     shown += fmt::format(", {} {}", memories[i].shown, pieces[i].size);
     whole &= accessible(memories[i], pieces[i].size, reads, false);
     own |= same_file(memories[i], pieces[i].size, d.file);
-    // Past the end of a shared mapping's file: as a store there.
-    if (reads && memories[i].window >= 0) whole &= true;
   }
   shown += at ? fmt::format(" at {})", offset) : ")";
   if (d.fd >= 0 && own) return "left out";
-  if (whole_buffers_ && !whole) return "left out";
+  if (how_.whole_buffers && !whole) return "left out";
   if (!reads && !whole && d.fd >= 0) {
     std::uint64_t start = d.append ? size_of(d.file) : static_cast<std::uint64_t>(offset);
     if (!at && !d.append)
@@ -212,6 +210,7 @@ std::string player::transfer(const fsx_call& c, std::string& shown) {
         const auto& k = known_[static_cast<std::size_t>(memories[i].window)][static_cast<std::size_t>(p)];
         if (k.mapped && k.file >= 0 && k.shared && (k.file_page + 1) * page_ > size_of(k.file))
           return "left out";
+        if (k.mapped && k.file >= 0 && !k.shared && how_.no_reads_into_copies) return "left out";
       }
     }
   }
@@ -421,7 +420,7 @@ fsx_note player::play(const fsx_call& c) {
     default:
       note.gave = transfer(c, note.call);
   }
-  note.state = state(++calls_ % 8 == 0);
+  note.state = state(++calls_ % how_.memory_every == 0);
   return note;
 }
 
@@ -447,8 +446,8 @@ std::vector<fsx_call> random_calls(std::uint64_t seed, std::size_t count) {
   return calls;
 }
 
-std::vector<fsx_note> play(system& s, const std::vector<fsx_call>& calls, bool whole_buffers) {
-  player p(s, whole_buffers);
+std::vector<fsx_note> play(system& s, const std::vector<fsx_call>& calls, const fsx_options& how) {
+  player p(s, how);
   std::vector<fsx_note> notes;
   notes.reserve(calls.size());
   for (const auto& c : calls) notes.push_back(p.play(c));

@@ -60,8 +60,17 @@ struct fsx_note {
   }
 };
 
-/// Does the calls. \param whole_buffers  leave out transfers of which a part of the buffer cannot be had
-[[nodiscard]] std::vector<fsx_note> play(system& s, const std::vector<fsx_call>& calls, bool whole_buffers);
+struct fsx_options {
+  bool whole_buffers = false;  ///< leave out transfers of which a part of the buffer cannot be had
+  /// Leave out reads into private mappings of files: a policy that touches the whole buffer first has copied pages that the read then
+  /// does not reach, and these no longer show later writes to their file (POSIX leaves it open whether they do).
+  bool no_reads_into_copies = false;
+  std::uint32_t memory_every = 8;  ///< look at all memory after so many calls: it takes long
+};
+
+/// Does the calls.
+[[nodiscard]] std::vector<fsx_note> play(system& s, const std::vector<fsx_call>& calls,
+                                         const fsx_options& how);
 
 /// The fewest of the calls for which `differs` still holds. \pre it holds for all of them
 [[nodiscard]] std::vector<fsx_call> minimised(

@@ -20,16 +20,17 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 
 constexpr std::size_t calls_in_a_sequence = 100;
 
-std::vector<fsx_note> on_host(const std::vector<fsx_call>& calls, bool whole) {
+std::vector<fsx_note> on_host(const std::vector<fsx_call>& calls, const fsx_options& how) {
   const auto host = make_host();
-  return play(*host, calls, whole);
+  return play(*host, calls, how);
 }
 
-std::vector<fsx_note> on_the_model(std::string_view io, const std::vector<fsx_call>& calls, bool whole) {
+std::vector<fsx_note> on_the_model(std::string_view io, const std::vector<fsx_call>& calls,
+                                   const fsx_options& how) {
   auto p = host_like();
   p.append_moves_pwrite = true;
   std::vector<fsx_note> notes;
-  const auto defect = on_model(io, p, [&](system& s) { notes = play(s, calls, whole); });
+  const auto defect = on_model(io, p, [&](system& s) { notes = play(s, calls, how); });
   if (!defect.empty()) notes.push_back({.call = "in the end", .gave = defect});
   return notes;
 }
@@ -55,7 +56,8 @@ class Fsx : public testing::TestWithParam<const char*> {};
 
 TEST_P(Fsx, model_and_host_agree) {
   const std::string io = GetParam();
-  const bool whole = io == "vn-io-fault";  // its answer to faults is its own
+  fsx_options how{.whole_buffers = io == "vn-io-fault",  // its answer to faults is its own
+                  .no_reads_into_copies = io == "prefault"};
   const auto calls_in_all = from_environment("FAULTLINE_FSX_CALLS", 100'000) / 4;
   const auto first_seed = from_environment("FAULTLINE_FSX_SEED", 1);
   std::printf("%s: %llu calls from seed %llu on\n", io.c_str(), static_cast<unsigned long long>(calls_in_all),
@@ -63,12 +65,13 @@ TEST_P(Fsx, model_and_host_agree) {
   for (std::uint64_t i = 0; i * calls_in_a_sequence < calls_in_all; ++i) {
     auto calls = random_calls(first_seed + i, calls_in_a_sequence);
     const auto differs = [&](const std::vector<fsx_call>& some) {
-      return on_host(some, whole) != on_the_model(io, some, whole);
+      return on_host(some, how) != on_the_model(io, some, how);
     };
     if (!differs(calls)) continue;
+    how.memory_every = 1;
     calls = minimised(std::move(calls), differs);
     FAIL() << "seed " << first_seed + i << ", minimised to " << calls.size() << " calls:\n"
-           << difference(on_host(calls, whole), on_the_model(io, calls, whole));
+           << difference(on_host(calls, how), on_the_model(io, calls, how));
   }
 }
 INSTANTIATE_TEST_SUITE_P(Io, Fsx, testing::Values("vnode-locked", "prefault", "page-busy", "vn-io-fault"),
@@ -100,17 +103,17 @@ TEST(FsxReference, a_kernel_that_is_wrong_is_found_and_told_in_a_few_calls) {
   // Against itself, but O_APPEND: one of the two moves pwrite, as Linux does.
   const auto posix = [](const std::vector<fsx_call>& calls) {
     std::vector<fsx_note> notes;
-    (void)on_model("vnode-locked", host_like(), [&](system& s) { notes = play(s, calls, false); });
+    (void)on_model("vnode-locked", host_like(), [&](system& s) { notes = play(s, calls, {}); });
     return notes;
   };
   const auto differs = [&](const std::vector<fsx_call>& calls) {
-    return posix(calls) != on_the_model("vnode-locked", calls, false);
+    return posix(calls) != on_the_model("vnode-locked", calls, {});
   };
   for (std::uint64_t seed = 1; seed < 100; ++seed) {
     auto calls = random_calls(seed, calls_in_a_sequence);
     if (!differs(calls)) continue;
     calls = minimised(std::move(calls), differs);
-    EXPECT_LE(calls.size(), 3U) << difference(posix(calls), on_the_model("vnode-locked", calls, false));
+    EXPECT_LE(calls.size(), 3U) << difference(posix(calls), on_the_model("vnode-locked", calls, {}));
     return;
   }
   FAIL() << "100 sequences, and no pwrite on O_APPEND told the two apart";
