@@ -331,6 +331,19 @@ TEST_P(Calls, a_transfer_within_one_file_sees_its_own_cold_pages) {
   });
 }
 
+TEST_P(Calls, a_page_overwritten_in_part_from_itself_keeps_what_came_before) {
+  run([](alone& s) {
+    // Cold, and overwritten as a whole: so it is not read first. The second piece's fault reads it, under the first one's bytes.
+    auto& f = s.k.make_file("f", two_pages);
+    const auto fd = s.open("f");
+    const auto other = s.k.map_buffer(s.process, "XXXXXXXX");
+    const auto map = s.k.map_file(s.process, f, protection::read_write);
+    const vfs::iovec pieces[] = {{other, 8}, {map + 8, 8}};
+    EXPECT_EQ(value_of(s.k.pwritev(s.td, fd, pieces, 0)), 16U);
+    EXPECT_EQ(s.k.file_contents("f"), "XXXXXXXX" + two_pages.substr(8));
+  });
+}
+
 TEST_P(Calls, a_cold_page_written_onto_itself_keeps_its_bytes) {
   run([](alone& s) {
     auto& f = s.k.make_file("f", two_pages);
