@@ -2,7 +2,12 @@
 // page-busy, prefault, and the order of range and vnode lock: what is held while a user page is faulted in, and what comes of it.
 #include "unit/policy/crossed.hpp"
 
+#include <faultline/scenario/scenario.hpp>
+
 #include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
 
 namespace faultline {
 namespace {
@@ -213,6 +218,27 @@ TEST(VnIoFaultSteps, range_before_vnode_prevents_a_deadlock_of_the_two) {
 }
 
 // --- mutants ------------------------------------------------------------------------------------------------------------
+
+TEST(Mutants, are_listed_with_an_id_of_their_own_and_the_policy_that_they_are_of) {
+  std::set<std::string_view> ids;
+  for (const auto* s : scenario::steps()) EXPECT_TRUE(ids.insert(s->id).second) << s->id;
+  std::set<std::string_view> listed;
+  for (const auto& a : scenario::axes()) {
+    for (const auto& v : a.values) {
+      const bool mutant = scenario::find_mutant(a.name, v.name) != nullptr;
+      EXPECT_EQ(mutant, !v.mutant_of.empty()) << v.name;
+      if (!mutant) continue;
+      listed.insert(v.name);
+      EXPECT_TRUE(ids.insert(v.id).second) << v.id;
+      EXPECT_FALSE(v.defect.empty());
+      EXPECT_TRUE(std::any_of(a.values.begin(), a.values.end(), [&](const auto& of) {
+        return of.name == v.mutant_of && of.mutant_of.empty();
+      }));
+    }
+  }
+  EXPECT_THAT(listed, ElementsAre("overwrite-valid-early", "size-decided-early", "vn-io-fault-copyin",
+                                  "vn-io-fault-copyin-retry"));
+}
 
 TEST(Mutants, a_copy_through_mappings_fails_where_the_touched_page_is_evicted) {
   const cross write{{crossed(true, "f0", "f1"), pageout({{"f1", 1}})}, two_files, [](test::kernel& k) {
