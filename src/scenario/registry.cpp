@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The one table of scenarios, axes and steps.
+#include "scenario/lib_scenarios.hpp"
 #include "scenario/shipped.hpp"
 
 #include <faultline/kern/kernel.hpp>
@@ -21,7 +22,7 @@ namespace faultline::scenario {
 
 std::span<const scenario> all() {
   static const std::vector<scenario> table = [] {
-    std::vector<scenario> made;
+    std::vector<scenario> made{fifo_self()};
     for (const auto& f : shipped_files()) made.push_back(parse(f.text, std::string(f.name)));
     std::sort(made.begin(), made.end(),
               [](const auto& a, const auto& b) { return a.info.name < b.info.name; });

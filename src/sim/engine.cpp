@@ -399,7 +399,8 @@ void world::relax() {
 
 void world::progress() noexcept {
   auto& e = self_engine();
-  if ((e.daemons_ & only(running_)) != 0) return;  // what a daemon achieves does not help those who wait for their own
+  if ((e.daemons_ & only(running_)) != 0)
+    return;  // what a daemon achieves does not help those who wait for their own
   e.rounds_ = 0;
   e.relaxed_ = 0;
   e.idle_rounds_ = 0;

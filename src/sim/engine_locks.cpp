@@ -153,11 +153,15 @@ bool world::try_acquire(lock_state& lock, const request& wish) {
   return false;
 }
 
-void world::release(lock_state& lock) {
+void world::release(lock_state& lock, std::optional<byte_range> which) {
   auto& e = self_engine();
   e.alive(lock.owner_id(), &lock, false);
-  auto mine = std::find_if(lock.holds_.rbegin(), lock.holds_.rend(),
-                           [&](const hold& h) { return h.granted.task == running_; });
+  const auto find = [&] {
+    return std::find_if(lock.holds_.rbegin(), lock.holds_.rend(), [&](const hold& h) {
+      return h.granted.task == running_ && (!which || h.granted.range == *which);
+    });
+  };
+  auto mine = find();
   if (mine == lock.holds_.rend()) {
     fail(fmt::format("{} is given back by a task that does not hold it", e.label(lock.owner_id())));
     return;
@@ -166,8 +170,7 @@ void world::release(lock_state& lock) {
   const byte_range range = mine->granted.range;
   if (phase_ == phase::tasks && e.tasks_[running_]->sections == 0) {
     e.at({.kind = op::unlock, .first = {lock.owner_id(), release_touch(how), range}});
-    mine = std::find_if(lock.holds_.rbegin(), lock.holds_.rend(),
-                        [&](const hold& h) { return h.granted.task == running_; });
+    mine = find();
   }
   e.alive(lock.owner_id(), &lock);
   if (--mine->count == 0) {

@@ -20,6 +20,7 @@
 #include <memory>
 #include <memory_resource>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -97,7 +98,8 @@ class world {
   void acquire(lock_state& lock, const request& wish);
   /// Never sleeps. Inside a section it is part of the section.
   [[nodiscard]] bool try_acquire(lock_state& lock, const request& wish);
-  void release(lock_state& lock);
+  /// The task's latest hold of it, or the one of that range.
+  void release(lock_state& lock, std::optional<byte_range> which = {});
   /// A try whose failure leads to a blocking acquire after `released_first` were given back: the order graph learns the
   /// edges of that acquire even in executions in which the try succeeds.
   void might_acquire(const lock_state& lock, const request& wish,

@@ -165,13 +165,12 @@ struct native {
     }
     /// \pre the calling thread holds it
     void release() {
-      const std::scoped_lock guard(guard_);
-      const auto mine = std::find_if(holds_.rbegin(), holds_.rend(),
-                                     [me = self()](const hold& h) { return h.granted.task == me; });
-      check(mine != holds_.rend(), "a lock is given back by a thread that does not hold it");
-      if (--mine->count != 0) return;
-      holds_.erase(std::next(mine).base());
-      changed();
+      give_back([me = self()](const hold& h) { return h.granted.task == me; });
+    }
+    /// The hold of that range, of several that the thread has.
+    void release(byte_range which) {
+      give_back(
+          [me = self(), which](const hold& h) { return h.granted.task == me && h.granted.range == which; });
     }
     void might_acquire(const sim::request&, const spec_lock* /*first*/) const noexcept {}
     [[nodiscard]] bool held_by_me(access how) const {
@@ -190,6 +189,16 @@ struct native {
       sim::request granted;
       std::uint32_t count = 1;
     };
+    /// The latest hold that `is_it` picks.
+    template <class IsIt>
+    void give_back(IsIt&& is_it) {
+      const std::scoped_lock guard(guard_);
+      const auto mine = std::find_if(holds_.rbegin(), holds_.rend(), is_it);
+      check(mine != holds_.rend(), "a lock is given back by a thread that does not hold it");
+      if (--mine->count != 0) return;
+      holds_.erase(std::next(mine).base());
+      changed();
+    }
     [[nodiscard]] bool grants(const sim::request& wish) const {
       return sim::grants(rule_, holds_, queue_, wish);
     }

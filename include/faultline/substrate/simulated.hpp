@@ -194,6 +194,8 @@ struct simulated {
       return sim::world::here().try_acquire(state_, mine(wish));
     }
     void release() { sim::world::here().release(state_); }
+    /// The hold of that range, of several that the task has.
+    void release(byte_range which) { sim::world::here().release(state_, which); }
     /// Declares the blocking acquire that a failed try leads to, after `first` (may be null) was given back.
     void might_acquire(sim::request wish, const spec_lock* first) const {
       const sim::lock_state* given_back[1] = {first != nullptr ? &first->state_ : nullptr};

@@ -31,7 +31,7 @@ class rangelock_queue_rule final : public sim::lock_rule {
 };
 inline constexpr rangelock_queue_rule the_rangelock_queue_rule{};
 
-/// A task may own one range of one lock at a time.
+/// A task may own several ranges of one lock that do not meet; it then waits for itself behind whoever waits for one of them.
 template <substrate S>
 class rangelock_spec {
  public:
@@ -42,29 +42,31 @@ class rangelock_spec {
   class [[nodiscard]] held {
    public:
     held() = default;
-    explicit held(rangelock_spec& owner) : owner_(&owner) {}
-    held(held&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
+    held(rangelock_spec& owner, byte_range range) : owner_(&owner), range_(range) {}
+    held(held&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)), range_(other.range_) {}
     held& operator=(held&& other) noexcept {
       if (this != &other) {
         release();
         owner_ = std::exchange(other.owner_, nullptr);
+        range_ = other.range_;
       }
       return *this;
     }
     ~held() { release(); }
     void release() {
-      if (auto* owner = std::exchange(owner_, nullptr)) owner->lock_.release();
+      if (auto* owner = std::exchange(owner_, nullptr)) owner->lock_.release(range_);
     }
 
    private:
     rangelock_spec* owner_ = nullptr;
+    byte_range range_{};
   };
 
   /// Waits until no owner conflicts and no earlier request waits, then owns `range`.
   /// \param range  bytes [first, last) of the file, first < last
   held acquire(byte_range range, access how) {
     lock_.acquire({.how = how, .range = range});
-    return held{*this};
+    return held{*this, range};
   }
 
   /// Owned by anybody: for checks at quiescence.
