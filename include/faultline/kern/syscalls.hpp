@@ -98,7 +98,9 @@ result<std::uint64_t> kernel<S, Config>::transfer(const char* call, thread& td, 
     if (!across) fp->offset_lock.release();
     error = run(td, *fp, u, false);
     if (!across) fp->offset_lock.acquire({});
-    S::set(fp->offset, u.offset);
+    // An append that did nothing leaves the offset (Linux), or at the end that it went to (FreeBSD).
+    const bool stays = error != errc::ok && u.resid == wanted && short_count_wins();
+    if (!stays) S::set(fp->offset, u.offset);
     fp->offset_lock.release();
   }
   S::progress();

@@ -75,22 +75,23 @@ errc copy_buffer(vm::thread_state<S>& td, const buffer_pages<S>& buffer, std::ui
 
 /// What a copy that reached the uio's offset means for the pages of its buffer.
 /// \param keep_part  a page of which only the front was filled is completed from the device; else it stays as it was
+/// \errors EIO: a page was not completed, so what was stored in it is lost
 template <substrate S>
 errc settle_pages(vnode_base<S>& vp, const buffer_pages<S>& buffer, std::uint64_t reached, bool keep_part) {
   const std::uint64_t page_size = vp.page_size();
+  errc error = errc::ok;
   for (auto* m : buffer.all()) {
     const auto begin = raw(m->index) * page_size;
     if (begin >= reached) break;  // nothing reached it
     m->dirty.set();
-    if (m->valid) continue;
-    if (begin + page_size <= reached) {
+    if (!m->valid && begin + page_size <= reached) {
       vp.object.io_overwritten(*m);
-    } else if (keep_part) {
-      if (const errc e = vp.complete_page(*m, static_cast<std::size_t>(reached - begin)); e != errc::ok)
-        return e;
+    } else if (!m->valid && keep_part) {
+      error = vp.complete_page(*m);
     }
+    m->filled = 0;
   }
-  return errc::ok;
+  return error;
 }
 
 }  // namespace detail
@@ -118,7 +119,8 @@ errc ffs_read(vm::thread_state<S>& td, vnode_base<S>& vp, uio& u, const io_flags
 
 /// A failed write is undone if IO_UNIT asks for it: the file is cut to its old size, and the uio's offset and resid (not its
 /// iovec) point to the start again. Bytes below the old end that were overwritten stay so. Without IO_UNIT what was done stays:
-/// the file ends where the uio's offset is, or at its old end.
+/// the file ends where the uio's offset is, or at its old end; a page of which only a part was stored is read in behind it, and if
+/// that fails, the buffer that it belongs to counts as not done.
 /// \pre the vnode lock is held exclusively
 /// \errors EFAULT, EIO, EFBIG
 template <substrate S>
@@ -147,7 +149,11 @@ errc ffs_write(vm::thread_state<S>& td, vnode_base<S>& vp, uio& u, const io_flag
     if (error != errc::ok) break;
     error = detail::copy_buffer(td, buffer, page_size, n, u);
     const errc settled = detail::settle_pages(vp, buffer, u.offset, error != errc::ok && !flags.unit);
-    if (error == errc::ok) error = settled;
+    if (settled != errc::ok) {
+      error = settled;
+      u.resid += u.offset - first;
+      u.offset = first;
+    }
   }
   if (error != errc::ok) {
     const bool nothing = flags.unit || u.resid == resid;

@@ -73,6 +73,8 @@ errc uiomove(vm::thread_state<S>& td, vm::page<S>& m, std::size_t at, std::uint6
       u.advance(part);
       at += static_cast<std::size_t>(part);
       n -= part;
+      if (u.direction == uio_direction::write && !m.valid)
+        m.filled = at;  // a fault on `m` itself may come next
     }
   }
   td.locks.deadlock_treat = saved;

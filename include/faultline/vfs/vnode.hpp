@@ -69,10 +69,10 @@ class vnode_base : public vm::pager<S> {
   /// \errors EIO
   [[nodiscard]] result<vm::page<S>*> bread_page(page_index index, bool overwrite,
                                                 vm::io_claim keep = vm::io_claim::wired);
-  /// An overwrite of the whole page ended after `done` bytes: what lies behind them is read, and the page is valid. May sleep.
+  /// An overwrite of the whole page ended before its end: what lies behind the stored bytes is read, and the page is valid. May sleep.
   /// \pre the page is bread_page(..., true)'s, and the vnode lock is held exclusively
   /// \errors EIO
-  errc complete_page(vm::page<S>& m, std::size_t done);
+  errc complete_page(vm::page<S>& m);
 
   /// VOP_SETATTR of the size, with the cached pages (vnode_pager_setsize). A page that the new end cuts keeps its head; its
   /// tail reads zero from now on, as do bytes between the old end and a later one. May sleep.
@@ -128,6 +128,9 @@ class vnode_base : public vm::pager<S> {
     S::fill(*m.bytes, at, page_size() - at, std::byte{0});
   }
 
+  /// Into a page that is not valid. What a write in progress has stored there stays: its own copy may fault on the page that it fills.
+  errc read_block(device::block_number block, vm::page<S>& m);
+
   device::block_device<S>& disk_;
   bool keeps_private_copies_;
 };
@@ -145,6 +148,16 @@ class vnode final : public vnode_base<S> {
 };
 
 template <substrate S>
+errc vnode_base<S>::read_block(device::block_number block, vm::page<S>& m) {
+  std::pmr::vector<std::byte> stored(m.filled, &S::memory());
+  if (!stored.empty()) S::read(*m.bytes, 0, stored);
+  if (const errc e = disk_.read(block, *m.bytes); e != errc::ok) return e;
+  zero_past_end(m);
+  if (!stored.empty()) S::write(*m.bytes, 0, stored);
+  return errc::ok;
+}
+
+template <substrate S>
 result<vm::page<S>*> vnode_base<S>::bread_page(page_index index, bool overwrite, vm::io_claim keep) {
   for (;;) {
     const auto block = block_of(index);
@@ -155,8 +168,7 @@ result<vm::page<S>*> vnode_base<S>::bread_page(page_index index, bool overwrite,
       object.sleep_if_busy(*m, "pgrbwt");
       continue;
     }
-    const errc e = disk_.read(*block, *m->bytes);
-    if (e == errc::ok) zero_past_end(*m);
+    const errc e = read_block(*block, *m);
     object.io_read_done(*m, e == errc::ok, keep);
     if (e != errc::ok) return e;
     return m;
@@ -164,16 +176,10 @@ result<vm::page<S>*> vnode_base<S>::bread_page(page_index index, bool overwrite,
 }
 
 template <substrate S>
-errc vnode_base<S>::complete_page(vm::page<S>& m, std::size_t done) {
-  std::pmr::vector<std::byte> front(done, &S::memory());
-  S::read(*m.bytes, 0, front);
-  if (const auto block = block_of(m.index)) {
-    if (const errc e = disk_.read(*block, *m.bytes); e != errc::ok) return e;
-    zero_past_end(m);
-  } else {
-    S::fill(*m.bytes, done, page_size() - done, std::byte{0});
-  }
-  S::write(*m.bytes, 0, front);
+errc vnode_base<S>::complete_page(vm::page<S>& m) {
+  const auto block = block_of(m.index);
+  S::check(block.has_value(), "a page without a block is valid from the start");
+  if (const errc e = read_block(*block, m); e != errc::ok) return e;
   object.io_overwritten(m);
   return errc::ok;
 }
@@ -186,9 +192,7 @@ errc vnode_base<S>::getpage(vm::page<S>& m) {
   if (raw(m.index) >= pages_for(S::get(size), page_size())) return errc::einval;
   const auto block = block_of(m.index);
   if (!block) return errc::ok;  // a hole: the page is zero already
-  const errc e = disk_.read(*block, *m.bytes);
-  if (e == errc::ok) zero_past_end(m);
-  return e;
+  return read_block(*block, m);
 }
 
 template <substrate S>

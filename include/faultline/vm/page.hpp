@@ -71,6 +71,8 @@ struct page {
   const page_index index;
   const char* const name;  ///< "f0.2"
   bool valid = false;  ///< holds the file's bytes. Changed by who has it busy, or in a section of the object
+  std::size_t filled =
+      0;  ///< not valid: bytes at the front that the write in progress has stored. Guarded by the vnode lock
   bool faulted_on = false;  ///< a fault found it: ptes may lead here. Guarded by the object's interlock
   bool unmanaged = false;   ///< never unmapped as a page: no pv entries (the zero page)
   bool freed = false;

@@ -7,11 +7,15 @@
 #include <faultline/policy/io/prefault.hpp>
 #include <faultline/policy/io/vn_io_fault.hpp>
 #include <faultline/policy/io/vnode_locked.hpp>
+#include <faultline/scenario/mutants/vn_io_fault_copyin.hpp>
+#include <faultline/scenario/mutants/write_mutants.hpp>
 #include <faultline/sim/explore.hpp>
 
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +24,20 @@ namespace faultline::test {
 
 using kernel = kern::simulated_kernel;
 
+template <class... Policies>
+kern::simulated_io io_of(std::string_view name) {
+  std::optional<kern::simulated_io> found;
+  ((Policies::name == name ? void(found = Policies{}) : void()), ...);
+  if (!found) throw std::invalid_argument("no I/O policy " + std::string(name));
+  return *found;
+}
+
 inline kern::simulated_io io_named(std::string_view name) {
-  if (name == policy::io::vnode_locked::name) return policy::io::vnode_locked{};
-  if (name == policy::io::prefault::name) return policy::io::prefault{};
-  if (name == policy::io::page_busy::name) return policy::io::page_busy{};
-  return policy::io::vn_io_fault{};
+  namespace io = policy::io;
+  namespace mutants = scenario::mutants;
+  return io_of<io::vnode_locked, io::prefault, io::page_busy, io::vn_io_fault, mutants::overwrite_valid_early,
+               mutants::size_decided_early, mutants::vn_io_fault_copyin, mutants::vn_io_fault_copyin_retry>(
+      name);
 }
 
 /// Small pages, and a hold window of two.

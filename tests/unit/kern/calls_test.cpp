@@ -24,12 +24,18 @@ class Calls : public testing::TestWithParam<std::string_view> {
     test::expect_alone(test::small_pages(), GetParam(), body);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Io, Calls, testing::Values("vnode-locked", "prefault", "vn-io-fault"),
-                         [](const auto& parameter) {
-                           std::string name(parameter.param);
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+constexpr auto policy_name = [](const auto& parameter) {
+  std::string name(parameter.param);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+};
+INSTANTIATE_TEST_SUITE_P(Io, Calls, testing::Values("vnode-locked", "prefault", "page-busy", "vn-io-fault"),
+                         policy_name);
+
+/// Transfers between a file and a cold mapping of the same page of it: page-busy waits for itself.
+class CallsWithinOnePage : public Calls {};
+INSTANTIATE_TEST_SUITE_P(Io, CallsWithinOnePage, testing::Values("vnode-locked", "prefault", "vn-io-fault"),
+                         policy_name);
 
 const std::string two_pages = "0123456789abcdefGHIJKLMNOPQRSTUV";
 const std::string zeros(64, '\0');
@@ -318,7 +324,7 @@ TEST_P(Calls, readv_is_short_at_a_bad_piece) {
   });
 }
 
-TEST_P(Calls, a_transfer_within_one_file_sees_its_own_cold_pages) {
+TEST_P(CallsWithinOnePage, a_transfer_within_one_file_sees_its_own_cold_pages) {
   run([](alone& s) {
     auto& f = s.k.make_file("f", two_pages);
     const auto fd = s.open("f");
@@ -331,7 +337,20 @@ TEST_P(Calls, a_transfer_within_one_file_sees_its_own_cold_pages) {
   });
 }
 
-TEST_P(Calls, a_cold_page_written_onto_itself_keeps_its_bytes) {
+TEST_P(CallsWithinOnePage, a_page_overwritten_in_part_from_itself_keeps_what_came_before) {
+  run([](alone& s) {
+    // Cold, and overwritten as a whole: so it is not read first. The second piece's fault reads it, under the first one's bytes.
+    auto& f = s.k.make_file("f", two_pages);
+    const auto fd = s.open("f");
+    const auto other = s.k.map_buffer(s.process, "XXXXXXXX");
+    const auto map = s.k.map_file(s.process, f, protection::read_write);
+    const vfs::iovec pieces[] = {{other, 8}, {map + 8, 8}};
+    EXPECT_EQ(value_of(s.k.pwritev(s.td, fd, pieces, 0)), 16U);
+    EXPECT_EQ(s.k.file_contents("f"), "XXXXXXXX" + two_pages.substr(8));
+  });
+}
+
+TEST_P(CallsWithinOnePage, a_cold_page_written_onto_itself_keeps_its_bytes) {
   run([](alone& s) {
     auto& f = s.k.make_file("f", two_pages);
     const auto fd = s.open("f");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // vn_io_fault: its paths and their counts, then each of its steps with the bug that it prevents.
-#include "unit/kern/alone.hpp"
+#include "unit/policy/crossed.hpp"
 
 #include <gmock/gmock.h>
 
@@ -12,6 +12,12 @@ using kern::user_signal;
 using kern::whence;
 using sim::verdict;
 using test::alone;
+using test::caller;
+using test::cross;
+using test::crossed;
+using test::explore;
+using test::letters;
+using test::two_files;
 using test::value_of;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
@@ -20,14 +26,6 @@ namespace io = policy::io;
 
 void run(const kern::parameters& p, const std::function<void(alone&)>& body) {
   test::expect_alone(p, "vn-io-fault", body);
-}
-
-/// A file of `pages` pages, each of its own letter.
-std::string letters(std::size_t pages, std::size_t page_size, char first = 'a') {
-  std::string text;
-  for (std::size_t i = 0; i < pages; ++i)
-    text += std::string(page_size, static_cast<char>(first + static_cast<int>(i % 26)));
-  return text;
 }
 
 // --- paths and counts -------------------------------------------------------------------------------------------------
@@ -199,54 +197,6 @@ TEST(VnIoFaultSteps, chunk_cap_and_room_for_partial_ends) {
 }
 
 // --- steps, several tasks -----------------------------------------------------------------------------------------------
-
-struct caller {
-  test::kernel& k;
-  test::kernel::thread& td;
-  test::kernel::process& process;
-};
-struct cross {
-  std::vector<std::function<void(caller)>> tasks;
-  std::function<void(test::kernel&)> files;
-  std::function<void(test::kernel&)> check = [](test::kernel&) {};
-};
-
-sim::report explore(const cross& what, std::vector<const step*> omit = {},
-                    std::string_view io_name = "vn-io-fault",
-                    kern::parameters p = {.page_size = 4, .hold_pages = 1},
-                    std::optional<std::uint32_t> preemptions = {}) {
-  sim::options how;
-  how.omit = std::move(omit);
-  how.preemptions = preemptions;
-  return sim::explore(how, [&](sim::execution& e) {
-    auto& k = e.make<test::kernel>(p, test::io_named(io_name));
-    what.files(k);
-    for (std::size_t i = 0; i < what.tasks.size(); ++i) {
-      auto& process = k.make_process("p" + std::to_string(i));
-      auto& self = e.make<caller>(caller{k, k.make_thread(process), process});
-      e.spawn("t" + std::to_string(i), [&what, &self, i] { what.tasks[i](self); });
-    }
-    e.at_end([&what, &k, &e] {
-      what.check(k);
-      e.here().check(k.account().none(), "a page or a lock was left held");
-    });
-  });
-}
-
-/// Writes (or reads) the first page of `file` from (or into) a cold mapping of the second page of `buffer`: one that the
-/// other task's transfer does not bring in.
-auto crossed(bool write, const char* file, const char* buffer) {
-  return [=](caller c) {
-    const auto fd = c.k.open_file(c.process, file, o_rdwr);
-    const auto at = c.k.map_file(c.process, c.k.find(buffer), protection::read_write, 4);
-    const auto r = write ? c.k.pwrite(c.td, fd, at, 4, 0) : c.k.pread(c.td, fd, at, 4, 0);
-    simulated::check(r.ok() && r.value() == 4, "short or failed");
-  };
-}
-const auto two_files = [](test::kernel& k) {
-  k.make_file("f0", "aaaaAAAA");
-  k.make_file("f1", "bbbbBBBB");
-};
 
 TEST(VnIoFaultSteps, disable_faults_prevents_the_deadlock_of_two_crossed_writes) {
   const cross writes{{crossed(true, "f0", "f1"), crossed(true, "f1", "f0")}, two_files};

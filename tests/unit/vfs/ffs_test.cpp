@@ -97,6 +97,22 @@ TEST(Ffs, a_page_overwritten_as_a_whole_is_not_read_and_stays_invalid_until_it_i
   });
 }
 
+TEST(Ffs, a_part_of_a_page_that_cannot_be_completed_is_not_counted) {
+  run([](alone& s) {
+    auto& f = s.k.make_file("f", page_a + page_a);
+    const auto good = s.k.map_buffer(s.process, page_b + page_b);
+    s.k.disk().fail({.reads = true});
+    auto u = transfer(uio_direction::write, 0, {{good, 24}, {user_address{0}, 8}});
+    EXPECT_EQ(kern::vn_write<simulated>(s.td, f, u, {.unit = false}), errc::eio);
+    EXPECT_EQ(u.offset, 16U);
+    EXPECT_EQ(u.resid, 16U);
+    s.k.disk().fail({});
+    EXPECT_EQ(s.k.file_contents("f"), page_b + page_a);
+    const auto map = s.k.map_file(s.process, f, protection::read);
+    EXPECT_EQ(s.load(map, 32), page_b + page_a);  // nothing of the lost part shows
+  });
+}
+
 TEST(Ffs, a_read_sees_each_page_once_and_stops_at_the_end) {
   run([](alone& s) {
     auto& f = s.k.make_file("f", page_a + "bb");

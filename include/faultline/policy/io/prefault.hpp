@@ -4,7 +4,8 @@
 /// I/O that touches the user buffer before it takes the vnode lock, and then copies with page faults enabled.
 ///
 /// Held while a user page may be faulted in: nothing in the first pass; the vnode lock if the page is gone again when the copy
-/// comes to it. So it deadlocks as vnode-locked does, only more rarely: the prefault is no guarantee.
+/// comes to it. So it deadlocks as vnode-locked does, only more rarely: the prefault is no guarantee. read(2) touches for writing, and
+/// the whole buffer though less may be read: pages of a private mapping are copied then.
 ///
 /// May sleep: in the fault handler, "vnode".
 /// Source: Linux mm/filemap.c (generic_perform_write: fault_in_iov_iter_readable before write_begin), fs/read_write.c before the

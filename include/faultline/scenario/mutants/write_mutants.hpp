@@ -14,6 +14,7 @@ struct overwrite_valid_early : policy::io::vn_io_fault {
   template <substrate S, class V>
   errc write(const kern::io_context& k, vm::thread_state<S>& td, V& vp, vfs::uio& u,
              const kern::io_request& how) const {
+    if (how.flags.append) return policy::io::vn_io_fault::write(k, td, vp, u, how);  // overwrites nothing
     vp.lock.acquire(td.locks, access::exclusive);
     const auto page_size = vp.page_size();
     const auto end = std::min(u.offset + u.resid, S::get(vp.size));
@@ -35,13 +36,12 @@ struct size_decided_early : policy::io::vn_io_fault {
   static constexpr std::string_view name = "size-decided-early";
 
   template <substrate S, class V>
-  errc write(const kern::io_context&, vm::thread_state<S>& td, V& vp, vfs::uio& u,
+  errc write(const kern::io_context& k, vm::thread_state<S>& td, V& vp, vfs::uio& u,
              const kern::io_request& how) const {
-    const auto end = u.offset + u.resid;
-    const bool grows = end > kern::vn_size(td, vp);
-    const errc error = kern::vn_write(td, vp, u, how.flags);
-    if (error != errc::ok || !grows) return error;
-    return kern::vn_truncate(td, vp, end, how.flags);
+    const auto size = kern::vn_size(td, vp);
+    const errc error = policy::io::vn_io_fault::write(k, td, vp, u, how);
+    if (error != errc::ok || u.offset <= size) return error;
+    return kern::vn_truncate(td, vp, u.offset, how.flags);
   }
 };
 
