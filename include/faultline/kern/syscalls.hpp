@@ -362,8 +362,7 @@ user_signal kernel<S, Config>::user_copy(thread& td, user_address at, std::uint6
     }
     auto& m = *translation->target;
     const bool done = access_page(*m.bytes, static_cast<std::size_t>(in_page), static_cast<std::size_t>(n),
-                                  [translation, wanted] { return translation->live(wanted); });
-    if (done && wanted == vm::protection::write) m.dirty.set();
+                                  [translation, wanted] { return translation->use(wanted); });
     vm::page_drop(m);
     if (!done) continue;
     at = at + n;

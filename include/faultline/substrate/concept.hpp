@@ -54,6 +54,7 @@ concept substrate = requires(typename S::template atomic<std::uint32_t>& word,
   {S::read(bytes, std::size_t{}, span)};
   {S::write(bytes, std::size_t{}, span)};
   {S::fill(bytes, std::size_t{}, std::size_t{}, std::byte{})};
+  {S::end_accesses(bytes, body)};
   { S::peek(bytes) } -> std::same_as<std::span<const std::byte>>;
   uses.add();
   { uses.drop() } -> std::same_as<bool>;

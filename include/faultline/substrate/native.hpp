@@ -4,10 +4,15 @@
 /// The substrate on real threads. What a mechanism asks for is the plain thing: `atomic` is std::atomic, `var<T>` is a T,
 /// and names, frames, steps and progress marks are nothing at all.
 ///
+/// Memory is that of std::pmr::get_default_resource(), or of the thread's `native::arena`: a kernel, whose objects nobody
+/// destroys, is made in one.
+///
 /// Two things are not meant to be fast: spec_lock, the specification of a lock (a benchmark takes the lock itself), and
 /// sleeping, which costs a system call anyway.
 #include <faultline/sim/grant.hpp>
 #include <faultline/substrate/concept.hpp>
+#include <faultline/substrate/native_arena.hpp>
+#include <faultline/substrate/race_detector.hpp>
 #include <faultline/substrate/racy_copy.hpp>
 
 #include <boost/assert/source_location.hpp>
@@ -39,6 +44,8 @@ struct native {
   template <class T>
   using var = T;
 
+  using arena = native_arena;
+
   /// A page's contents, all zero at first.
   class racy_bytes {
    public:
@@ -61,8 +68,19 @@ struct native {
     [[nodiscard]] std::size_t allocated() const noexcept {
       return (size_ + line_bytes) / line_bytes * line_bytes;
     }
+    template <std::predicate Valid, std::invocable Access>
+    bool access_if(Valid&& valid, Access&& access) const {
+      // (3) acquire, pairs with (4): was counted before end_accesses() looked, or finds the translation invalid
+      accesses_.fetch_add(1, std::memory_order_acquire);
+      const bool holds = valid();
+      if (holds) access();
+      accesses_.fetch_sub(1, std::memory_order_release);  // (5) release, pairs with (4): the access is done
+      return holds;
+    }
+
     std::size_t size_;
     racy::word* words_;
+    mutable std::atomic<std::uint32_t> accesses_{0};  // through translations, in flight
   };
 
   /// A count of users: the last one to drop its use sees all that the others did.
@@ -147,20 +165,28 @@ struct native {
 
     void acquire(sim::request wish) {
       wish.task = self();
-      std::unique_lock guard(guard_);
-      if (!grants(wish)) {
-        if (rule_.announces(wish)) queue_.push_back(wish);
-        wait_for(guard, wish);
-        std::erase_if(queue_, [&wish](const sim::request& q) { return q.task == wish.task; });
-        changed();  // those who yielded to it need not any longer
+      {
+        const race_detector::unseen insides;
+        std::unique_lock guard(guard_);
+        if (!grants(wish)) {
+          if (rule_.announces(wish)) queue_.push_back(wish);
+          wait_for(guard, wish);
+          std::erase_if(queue_, [&wish](const sim::request& q) { return q.task == wish.task; });
+          changed();  // those who yielded to it need not any longer
+        }
+        take(wish);
       }
-      take(wish);
+      order_.acquired(wish.how);
     }
     [[nodiscard]] bool try_acquire(sim::request wish) {
       wish.task = self();
-      const std::scoped_lock guard(guard_);
-      if (!grants(wish)) return false;
-      take(wish);
+      {
+        const race_detector::unseen insides;
+        const std::scoped_lock guard(guard_);
+        if (!grants(wish)) return false;
+        take(wish);
+      }
+      order_.acquired(wish.how);
       return true;
     }
     /// \pre the calling thread holds it
@@ -174,11 +200,13 @@ struct native {
     }
     void might_acquire(const sim::request&, const spec_lock* /*first*/) const noexcept {}
     [[nodiscard]] bool held_by_me(access how) const {
+      const race_detector::unseen insides;
       const std::scoped_lock guard(guard_);
       return std::ranges::any_of(
           holds_, [me = self(), how](const hold& h) { return h.granted.task == me && h.granted.how == how; });
     }
     [[nodiscard]] bool held() const {
+      const race_detector::unseen insides;
       const std::scoped_lock guard(guard_);
       return !holds_.empty();
     }
@@ -192,12 +220,21 @@ struct native {
     /// The latest hold that `is_it` picks.
     template <class IsIt>
     void give_back(IsIt&& is_it) {
+      if constexpr (race_detector::present) order_.releasing(mode_of(is_it));
+      const race_detector::unseen insides;
       const std::scoped_lock guard(guard_);
       const auto mine = std::find_if(holds_.rbegin(), holds_.rend(), is_it);
       check(mine != holds_.rend(), "a lock is given back by a thread that does not hold it");
       if (--mine->count != 0) return;
       holds_.erase(std::next(mine).base());
       changed();
+    }
+    template <class IsIt>
+    [[nodiscard]] access mode_of(IsIt&& is_it) const {
+      const race_detector::unseen insides;
+      const std::scoped_lock guard(guard_);
+      const auto mine = std::find_if(holds_.rbegin(), holds_.rend(), is_it);
+      return mine != holds_.rend() ? mine->granted.how : access::exclusive;
     }
     [[nodiscard]] bool grants(const sim::request& wish) const {
       return sim::grants(rule_, holds_, queue_, wish);
@@ -222,8 +259,9 @@ struct native {
     mutable std::mutex guard_;  // leaf; guards what follows
     mutable std::condition_variable changed_;
     mutable std::uint32_t asleep_ = 0;
-    std::vector<hold> holds_;
-    std::vector<sim::request> queue_;  // announced, not granted; oldest first
+    std::pmr::vector<hold> holds_{&memory()};
+    std::pmr::vector<sim::request> queue_{&memory()};        // announced, not granted; oldest first
+    [[no_unique_address]] race_detector::lock_order order_;  // of disjoint ranges it says too much
   };
 
   /// A plain mutex in both modes: std::shared_mutex costs as much for one thread (7.0 against 7.3 ns a pair) and more for
@@ -231,10 +269,21 @@ struct native {
   class interlock {
    public:
     interlock(const char* /*kind*/, const char* /*name*/) noexcept {}
-    void enter(access /*how*/) { impl_.lock(); }
-    void leave(access /*how*/) { impl_.unlock(); }
+    void enter(access how) {
+      {
+        const race_detector::unseen insides;
+        impl_.lock();
+      }
+      order_.acquired(how);
+    }
+    void leave(access how) {
+      order_.releasing(how);
+      const race_detector::unseen insides;
+      impl_.unlock();
+    }
     /// Sleeps until `lock`, whose state this interlock guards, is held by nobody. \pre not inside the section
     void wait_unheld(const spec_lock& lock, const char* /*wait_name*/) {
+      const race_detector::unseen insides;
       std::unique_lock guard(lock.guard_);
       const sim::request wish{.task = self()};
       if (!lock.grants(wish)) lock.wait_for(guard, wish);
@@ -242,6 +291,7 @@ struct native {
 
    private:
     std::mutex impl_;
+    [[no_unique_address]] race_detector::lock_order order_;
   };
 
   class [[maybe_unused]] frame {
@@ -306,31 +356,39 @@ struct native {
     racy::fill(to.words_, at, n, std::to_integer<unsigned char>(value));
   }
 
-  /// As copy(), read() and write(), if `valid` says so just before. Here the translation may end while the access goes on,
-  /// as there is no TLB to ask: the pmap keeps the page from being used again until such accesses are over.
+  /// As copy(), read() and write(), if `valid` says so just before. The translation may end while the access goes on;
+  /// end_accesses() waits for it.
   template <std::predicate Valid>
   static bool copy_from_if(Valid&& valid, racy_bytes& to, std::size_t to_at, const racy_bytes& from,
                            std::size_t from_at, std::size_t n) {
-    if (!valid()) return false;
-    copy(to, to_at, from, from_at, n);
-    return true;
+    return from.access_if(valid, [&] { copy(to, to_at, from, from_at, n); });
   }
   template <std::predicate Valid>
   static bool copy_to_if(Valid&& valid, racy_bytes& to, std::size_t to_at, const racy_bytes& from,
                          std::size_t from_at, std::size_t n) {
-    return copy_from_if(valid, to, to_at, from, from_at, n);
+    return to.access_if(valid, [&] { copy(to, to_at, from, from_at, n); });
   }
   template <std::predicate Valid>
   static bool read_if(Valid&& valid, const racy_bytes& from, std::size_t at, std::span<std::byte> to) {
-    if (!valid()) return false;
-    read(from, at, to);
-    return true;
+    return from.access_if(valid, [&] { read(from, at, to); });
   }
   template <std::predicate Valid>
   static bool write_if(Valid&& valid, racy_bytes& to, std::size_t at, std::span<const std::byte> from) {
-    if (!valid()) return false;
-    write(to, at, from);
-    return true;
+    return to.access_if(valid, [&] { write(to, at, from); });
+  }
+  /// A TLB shootdown: spins, then yields. What it waits for is a copy of one page at most.
+  template <std::invocable Invalidate>
+  static void end_accesses(racy_bytes& bytes, Invalidate&& invalidate) {
+    invalidate();
+    // (4) acquire, pairs with (5); release, pairs with (3). A write: whoever counts itself in later comes after it
+    auto in_flight = bytes.accesses_.fetch_add(0, std::memory_order_acq_rel);
+    for (int spins = 0; in_flight != 0; in_flight = bytes.accesses_.load(std::memory_order_acquire)) {
+      if (++spins < 100) {
+        relax();
+      } else {
+        std::this_thread::yield();
+      }
+    }
   }
 
   static constexpr bool keeps(const step&) noexcept { return true; }
@@ -365,15 +423,19 @@ struct native {
     return slot_;
   }
   [[nodiscard]] static std::pmr::memory_resource& memory() noexcept {
-    return *std::pmr::get_default_resource();
+    auto* const mine = arena::current();
+    return mine != nullptr ? *mine : *std::pmr::get_default_resource();
   }
 
-  /// Waits for its end when it is dropped.
+  /// Waits for its end when it is dropped. Has the arena of who spawned it.
   using task = std::jthread;
   /// \param daemon  nobody waits for it: it may use only what lives as long as the program. join() is not for it
   template <std::invocable F>
   [[nodiscard]] static task spawn(std::string_view /*name*/, F&& body, bool daemon = false) {
-    task t([kept = std::forward<F>(body)]() mutable { kept(); });
+    task t([kept = std::forward<F>(body), its_arena = arena::current()]() mutable {
+      arena::inherit(its_arena);
+      kept();
+    });
     if (daemon) t.detach();
     return t;
   }
@@ -396,6 +458,7 @@ struct native {
     const auto at = all.kept.find(text);
     return (at != all.kept.end() ? at : all.kept.emplace(text).first)->c_str();
   }
+  /// \pre for make() and destroy(): the thread's arena is the same at both
   template <class T, class... Args>
   [[nodiscard]] static T* make(Args&&... args) {
     return ::new (memory().allocate(sizeof(T), alignof(T))) T(std::forward<Args>(args)...);

@@ -334,6 +334,13 @@ struct simulated {
     return true;
   }
 
+  /// A TLB shootdown, one operation on the bytes: afterwards no access whose `valid` was made to say no by `invalidate` goes on.
+  template <std::invocable Invalidate>
+  static void end_accesses(racy_bytes& bytes, Invalidate&& invalidate) {
+    fill(bytes, 0, 0, std::byte{});
+    invalidate();
+  }
+
   /// A value without a scheduling point and without a race check: set-up, checks at quiescence, reports.
   template <class T>
   static const T& peek(const var<T>& v) noexcept {

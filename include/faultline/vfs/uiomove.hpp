@@ -31,11 +31,10 @@ errc copy_user_piece(vm::thread_state<S>& td, user_address at, std::uint64_t n, 
       continue;
     }
     auto& user = *translation->target;
-    const auto live = [translation, wanted] { return translation->live(wanted); };
+    const auto live = [translation, wanted] { return translation->use(wanted); };
     const auto bytes = static_cast<std::size_t>(n);
     const bool done = to_user ? S::copy_to_if(live, *user.bytes, page_at, file_bytes, file_at, bytes)
                               : S::copy_from_if(live, file_bytes, file_at, *user.bytes, page_at, bytes);
-    if (done && to_user) user.dirty.set();
     vm::page_drop(user);
     if (done) return errc::ok;
   }

@@ -5,7 +5,7 @@
 ///
 /// A translation outlives its pte until the shootdown: the pte goes in a section of the pmap, then the shootdown, an operation
 /// on the page, ends every access in flight. So an access is two operations, translate() and the copy, and the copy finds out
-/// whether its translation still is one (S::copy_if): what a TLB and an IPI do, without a TLB per CPU.
+/// whether its translation still is one (S::copy_from_if): what a TLB and an IPI do, without a TLB per CPU.
 ///
 /// Does not sleep.  Lock order: the pmap's interlock is a leaf.
 /// Source: FreeBSD sys/amd64/amd64/pmap.c (pmap_enter, pmap_extract_and_hold, pmap_remove, pmap_protect,
@@ -33,6 +33,13 @@ struct mapping {
   /// Does a translation for `wanted` still hold?
   [[nodiscard]] bool live(protection wanted) const noexcept {
     return live() && !(allows(wanted, protection::write) && write_shot_down.is_set());
+  }
+  /// live(), asked by the access itself: sets the pte's modified bit before a store, so that who has waited for the
+  /// shootdown finds the page dirty.
+  [[nodiscard]] bool use(protection wanted) const {
+    if (!live(wanted)) return false;
+    if (allows(wanted, protection::write)) target->dirty.set();
+    return true;
   }
 };
 
@@ -147,8 +154,9 @@ page<S>* pmap<S>::extract_and_hold(std::uint64_t virtual_page, protection wanted
 
 template <substrate S>
 void pmap<S>::shoot_down(page<S>& m, std::span<mapping<S>* const> gone, bool writes_only) {
-  S::fill(*m.bytes, 0, 0, std::byte{});  // the IPI: ordered with every access to the page
-  for (auto* entry : gone) (writes_only ? entry->write_shot_down : entry->shot_down).set();
+  S::end_accesses(*m.bytes, [&] {  // the IPI: ordered with every access to the page
+    for (auto* entry : gone) (writes_only ? entry->write_shot_down : entry->shot_down).set();
+  });
 }
 
 template <substrate S>
@@ -222,10 +230,12 @@ void pmap<S>::remove_translation(mapping<S>& which) {
 template <substrate S>
 void pmap<S>::remove_all(page<S>& m) {
   if (!m.faulted_on) return;
-  S::fill(*m.bytes, 0, 0,
-          std::byte{});  // the pv list lock: ordered with a removal elsewhere that ends in a shootdown
-  const bool any =
-      std::any_of(m.mappings.begin(), m.mappings.end(), [](const auto* entry) { return entry->live(); });
+  bool any = false;
+  S::end_accesses(*m.bytes,
+                  [&] {  // the pv list lock: ordered with a removal elsewhere that ends in a shootdown
+                    any = std::any_of(m.mappings.begin(), m.mappings.end(),
+                                      [](const auto* entry) { return entry->live(); });
+                  });
   if (!any) return;
   for (auto* entry : m.mappings) {
     if (entry->live()) static_cast<pv_entry<S>*>(entry)->owner.remove_translation(*entry);

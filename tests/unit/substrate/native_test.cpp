@@ -25,7 +25,7 @@ static_assert(std::is_same_v<sub::atomic<native, std::uint64_t>, std::atomic<std
 static_assert(std::is_same_v<sub::atomic<native_without<omitted_step>, int*>, std::atomic<int*>>);
 static_assert(std::is_same_v<sub::var<native, int>, int> && sizeof(sub::var<native, int>) == sizeof(int));
 static_assert(sizeof(native::mutex) == sizeof(std::mutex));
-static_assert(sizeof(native::interlock) == sizeof(std::mutex));
+static_assert(race_detector::present || sizeof(native::interlock) == sizeof(std::mutex));
 static_assert(std::is_empty_v<native::frame>);
 
 // Steps are kept or not at compile time, by address.
