@@ -22,6 +22,7 @@ set(faultline_scenarios
   own-page.scn
   private-copy-race.scn
   range-against-vnode.scn
+  private-unmap-truncate.scn
   read-into-private.scn
   read-into-zeros.scn
   read-past-end.scn

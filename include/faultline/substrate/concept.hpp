@@ -67,7 +67,7 @@ concept substrate = requires(typename S::template atomic<std::uint32_t>& word,
   { lock.try_acquire(wish) } -> std::same_as<bool>;
   {lock.release()};
   {lock.release(byte_range{})};
-  {lock.might_acquire(wish, &lock)};
+  {lock.might_acquire(wish, {&lock, nullptr})};
   { lock.held_by_me(access::shared) } -> std::same_as<bool>;
   { lock.held() } -> std::same_as<bool>;
   {inter.enter(access::exclusive)};

@@ -198,7 +198,8 @@ struct native {
       give_back(
           [me = self(), which](const hold& h) { return h.granted.task == me && h.granted.range == which; });
     }
-    void might_acquire(const sim::request&, const spec_lock* /*first*/) const noexcept {}
+    void might_acquire(const sim::request&,
+                       std::initializer_list<const spec_lock*> /*first*/) const noexcept {}
     [[nodiscard]] bool held_by_me(access how) const {
       const race_detector::unseen insides;
       const std::scoped_lock guard(guard_);

@@ -6,7 +6,9 @@
 #include <faultline/sim/world.hpp>
 #include <faultline/substrate/concept.hpp>
 
+#include <array>
 #include <cstring>
+#include <initializer_list>
 #include <utility>
 
 namespace faultline {
@@ -196,10 +198,14 @@ struct simulated {
     void release() { sim::world::here().release(state_); }
     /// The hold of that range, of several that the task has.
     void release(byte_range which) { sim::world::here().release(state_, which); }
-    /// Declares the blocking acquire that a failed try leads to, after `first` (may be null) was given back.
-    void might_acquire(sim::request wish, const spec_lock* first) const {
-      const sim::lock_state* given_back[1] = {first != nullptr ? &first->state_ : nullptr};
-      sim::world::here().might_acquire(state_, mine(wish), {given_back, first != nullptr ? 1U : 0U});
+    /// Declares the blocking acquire that a failed try leads to, after `first` (null: nothing) were given back.
+    void might_acquire(sim::request wish, std::initializer_list<const spec_lock*> first) const {
+      std::array<const sim::lock_state*, 4> given_back{};
+      std::size_t n = 0;
+      for (const auto* l : first) {
+        if (l != nullptr) given_back.at(n++) = &l->state_;
+      }
+      sim::world::here().might_acquire(state_, mine(wish), std::span{given_back.data(), n});
     }
     /// Does the calling task hold it in that mode?
     [[nodiscard]] bool held_by_me(access how) const {

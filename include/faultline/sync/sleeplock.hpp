@@ -10,6 +10,8 @@
 #include <faultline/substrate/concept.hpp>
 #include <faultline/sync/lockmgr_rule.hpp>
 
+#include <initializer_list>
+
 namespace faultline::sync {
 
 /// A thread that holds a shared lock, or copies user memory, must not queue behind a writer that waits for it.
@@ -47,9 +49,9 @@ class sleeplock {
     return true;
   }
 
-  /// Declares the blocking acquire that a failed try leads to, after `first` was given back.
+  /// Declares the blocking acquire that a failed try leads to, after `first` (null: nothing) were given back.
   void might_acquire(const lock_account& td, access how, bool can_recurse,
-                     const sub::spec_lock<S>* first) const {
+                     std::initializer_list<const sub::spec_lock<S>*> first) const {
     lock_.might_acquire(wish(td, how, can_recurse), first);
   }
 

@@ -94,8 +94,8 @@ class vnode_base : public vm::pager<S> {
     lock.acquire(td, how, can_recurse);
   }
   void pager_might_lock(const sync::lock_account& td, access how, bool can_recurse,
-                        const sub::spec_lock<S>& busy) const override {
-    lock.might_acquire(td, how, can_recurse, &busy);
+                        const sub::spec_lock<S>& busy, const sub::spec_lock<S>* also) const override {
+    lock.might_acquire(td, how, can_recurse, {&busy, also});
   }
   void pager_unlock(sync::lock_account& td) override { lock.release(td); }
   errc getpage(vm::page<S>& m) override;

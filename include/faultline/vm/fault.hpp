@@ -137,7 +137,7 @@ class fault_state {
     typename S::frame f{"vget", file.pager_name()};
     bool keeps_page = true;
     if (S::keeps(try_vnode_lock)) {
-      file.pager_might_lock(td_.locks, how, recurse, m->busy);
+      file.pager_might_lock(td_.locks, how, recurse, m->busy, first_m != nullptr ? &first_m->busy : nullptr);
       if (!file.pager_try_lock(td_.locks, how, recurse)) {
         give_back();
         keeps_page = false;
@@ -200,7 +200,7 @@ page<S>* fault_enter(fault_state<S>& fs, address_space<S>& map, std::uint64_t vi
     fs.object->fault_done(*fs.m, wanted, hold);
     fs.first_object->fault_abandon(*fs.first_m);
   }
-  fs.first_object->deallocate();
+  fs.first_object->dereference();  // the map is locked: its entry has one
   return shown;
 }
 
@@ -264,7 +264,7 @@ fault_result vm_fault_hold(thread_state<S>& td, user_address at, protection want
         page_hold(*map.zero_page());
         *held = map.zero_page();
       }
-      fs.first_object->deallocate();
+      fs.first_object->dereference();
       map.read_unlock();
       return fault_result::success;
     }

@@ -77,10 +77,10 @@ class vm_object {
   /// Map entries and faults in progress. A file's object is the vnode's as well and never goes.
   /// \{
   void reference() { references_.add(); }
+  /// \pre not the last one
+  void dereference() { (void)references_.drop(); }
   /// vm_object_deallocate. The last one frees the pages, unless the object is a file's. May sleep, as "vmopar".
-  void deallocate() {
-    if (references_.drop() && pager_ == nullptr) terminate();
-  }
+  void deallocate();
   /// \}
 
   /// The fault handler's look-up, one section: the page, allocated if absent, exclusively busy, and one paging in progress
@@ -144,7 +144,6 @@ class vm_object {
   [[nodiscard]] const std::pmr::vector<page<S>*>& every_page() const noexcept { return every_page_; }
 
  private:
-  void terminate();
   template <class Also>
   void remove_pages(std::uint64_t from, Also&& also);
   page<S>& find_or_allocate(page_index index) {  // caller is in a section
@@ -318,14 +317,18 @@ void vm_object<S>::remove_pages(std::uint64_t from, Also&& also) {
 }
 
 template <substrate S>
-void vm_object<S>::terminate() {
+void vm_object<S>::deallocate() {
+  bool last = false;
   if (backing_ != nullptr) {
-    {
-      const section<S> guard{backing_->interlock_};
-      std::erase(backing_->shadows_, this);
-    }
-    backing_->deallocate();
+    // Together with leaving the list: truncation takes a reference to whatever it finds there.
+    const section<S> guard{backing_->interlock_};
+    last = references_.drop();
+    if (last) std::erase(backing_->shadows_, this);
+  } else {
+    last = references_.drop();
   }
+  if (!last || pager_ != nullptr) return;
+  if (backing_ != nullptr) backing_->deallocate();
   remove_pages(0, [] {});
 }
 

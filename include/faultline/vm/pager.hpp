@@ -20,9 +20,9 @@ class pager {
   [[nodiscard]] virtual bool pager_try_lock(sync::lock_account& td, access how, bool can_recurse) = 0;
   /// vget(LK_RETRY). May sleep, as "vnode".
   virtual void pager_lock(sync::lock_account& td, access how, bool can_recurse) = 0;
-  /// Declares pager_lock() after a failed pager_try_lock() and the release of `busy`.
+  /// Declares pager_lock() after a failed pager_try_lock() and the release of two busy pages (one may be null).
   virtual void pager_might_lock(const sync::lock_account& td, access how, bool can_recurse,
-                                const sub::spec_lock<S>& busy) const = 0;
+                                const sub::spec_lock<S>& busy, const sub::spec_lock<S>* also) const = 0;
   virtual void pager_unlock(sync::lock_account& td) = 0;
   /// VOP_GETPAGES of one page. May sleep, for the device.
   /// \pre the vnode lock is held, the page is exclusively busy

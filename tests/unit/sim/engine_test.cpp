@@ -391,7 +391,7 @@ sim::program tries(bool declares) {
     auto& s = e.make<state>();
     e.spawn("T0", [&s, declares] {
       s.a.acquire({});
-      if (declares) s.b.might_acquire({}, nullptr);
+      if (declares) s.b.might_acquire({}, {});
       if (s.b.try_acquire({})) s.b.release();
       s.a.release();
     });
