@@ -95,7 +95,7 @@ TEST(NativeRangelock, a_read_meets_a_write_that_was_granted_after_other_reads) {
     seen = g.cell[4];
   });
   while (!asks.load()) native::relax();
-  for (int i = 0; i < 100; ++i) std::this_thread::yield();  // time to be let in, if it is
+  for (int i = 0; i < 2'000; ++i) std::this_thread::yield();  // time to be let in, if it is
   ++g.cell[4];
   written.release();
   native::join(reader);
