@@ -1,12 +1,26 @@
-# cmake -D PAGE=<page.md> (-D SOURCE=<file> | -D PROGRAM=<program>) -P shown.cmake
-# The page has a code block that is the file, or what the program prints, and nothing else.
+# cmake -D PAGE=<page.md> (-D SOURCE=<file> [-D FENCE=text] | -D PROGRAM=<program> [-D "ARGUMENTS=..." -D SHOWN_AS=<command>]) -P shown.cmake
+# The page has a code block that is the file, or what the program prints, and nothing else. With SHOWN_AS, the block begins
+# with that command, seconds are not compared, and the printed command that replays the execution is left out.
 cmake_minimum_required(VERSION 3.25)
 
 file(READ ${PAGE} page)
 if(DEFINED SOURCE)
   file(READ ${SOURCE} shown)
-  set(fence "```cpp\n")
+  if(NOT DEFINED FENCE)
+    set(FENCE cpp)
+  endif()
+  set(fence "```${FENCE}\n")
   set(what ${SOURCE})
+elseif(DEFINED SHOWN_AS)
+  separate_arguments(arguments UNIX_COMMAND "${ARGUMENTS}")
+  execute_process(COMMAND ${PROGRAM} ${arguments} OUTPUT_VARIABLE shown WORKING_DIRECTORY ${CMAKE_CURRENT_LIST_DIR})
+  string(REGEX REPLACE "\nto see it again[^\n]*\n" "" shown "${shown}")
+  foreach(text IN ITEMS shown page)
+    string(REGEX REPLACE "[0-9]+\\.[0-9]+ s" "T s" ${text} "${${text}}")
+    string(REGEX REPLACE "[0-9]+\\.[0-9]+  (ok|WRONG)" "T  \\1" ${text} "${${text}}")
+  endforeach()
+  set(fence "```text\n$ ${SHOWN_AS}\n")
+  set(what "the output of ${SHOWN_AS}")
 else()
   execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE shown COMMAND_ERROR_IS_FATAL ANY)
   set(fence "```text\n")

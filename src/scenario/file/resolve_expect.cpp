@@ -56,10 +56,10 @@ subject resolver::a_subject(cursor& c) const {
     if (file(rest)) return s;
   } else {
     const auto p = std::find_if(m.processes.begin(), m.processes.end(),
-                                [&name = first](const auto& one) { return one.name == name; });
+                                [&, first = first](const auto& one) { return one.name == first; });
     if (p != m.processes.end()) {
       const auto at = std::find_if(p->memory.begin(), p->memory.end(),
-                                   [&name = rest](const auto& one) { return one.name == name; });
+                                   [&, rest = rest](const auto& one) { return one.name == rest; });
       if (at != p->memory.end()) {
         if (at->size > access_max)
           c.fail(begin, fmt::format("{} has more bytes than can be shown: {}", word, access_max));

@@ -28,7 +28,6 @@ using testing::UnorderedElementsAre;
 using vm::protection;
 namespace io = policy::io;
 
-const kern::parameters tiny{.page_size = 4, .hold_pages = 1};
 const kern::parameters with_pageout{.page_size = 4, .hold_pages = 1, .reclaim = true};
 
 /// A task that takes pages from the cache, once each.
