@@ -8,12 +8,13 @@
 
 #include <array>
 #include <atomic>
+#include <thread>
 
 namespace faultline {
 namespace {
 
 using lock = sync::rangelock_queue<native>;
-constexpr int rounds = 3'000;
+constexpr int rounds = 10'000;
 constexpr std::size_t cells = 8;
 
 struct guarded {
@@ -78,6 +79,28 @@ TEST(NativeRangelock, reader_sees_whole_writes) {
   });
   EXPECT_EQ(torn, 0U);
   EXPECT_EQ(g.cell.back(), 1U * rounds);
+  EXPECT_FALSE(g.range.in_use());
+}
+
+/// Granted writes are found by a read that is looked at behind granted reads (RL3).
+TEST(NativeRangelock, a_read_meets_a_write_that_was_granted_after_other_reads) {
+  guarded g;
+  std::atomic<bool> asks = false;
+  std::uint64_t seen = 0;
+  auto read = g.range.acquire({0, 2}, access::shared);
+  auto written = g.range.acquire({4, 6}, access::exclusive);
+  auto reader = native::spawn("reader", [&] {
+    asks = true;
+    const auto mine = g.range.acquire({4, 6}, access::shared);
+    seen = g.cell[4];
+  });
+  while (!asks.load()) native::relax();
+  for (int i = 0; i < 2'000; ++i) std::this_thread::yield();  // time to be let in, if it is
+  ++g.cell[4];
+  written.release();
+  native::join(reader);
+  EXPECT_EQ(seen, 1U);
+  read.release();
   EXPECT_FALSE(g.range.in_use());
 }
 

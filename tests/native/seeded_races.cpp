@@ -6,6 +6,8 @@
 // not depend on timing.
 #include <faultline/sim/basic_rules.hpp>
 #include <faultline/substrate/native.hpp>
+#include <faultline/sync/rangelock/queue.hpp>
+#include <faultline/sync/rangelock/queue_rule.hpp>
 #include <faultline/sync/sleeplock.hpp>
 
 #include <array>
@@ -62,16 +64,20 @@ void with_interlock(guarded& g, access how) {
   });
 }
 
+enum class kind { none, race, unseen };  ///< unseen: a race, but what is between orders more than it promises
+
 struct seed {
   const char* name;
-  bool is_race;
+  kind what;
   void (*run)(guarded& g);
 };
 
+const char* shown(kind k) { return k == kind::race ? "race" : k == kind::none ? "none" : "unseen"; }
+
 constexpr seed seeds[] = {
-    {"no-lock", true,
+    {"no-lock", kind::race,
      [](guarded& g) { one_then_the_same([&g] { native::set(g.n, native::get(g.n) + 1); }); }},
-    {"mutex", false,
+    {"mutex", kind::none,
      [](guarded& g) {
        one_then_the_same([&g] {
          g.mutex.lock();
@@ -79,15 +85,15 @@ constexpr seed seeds[] = {
          g.mutex.unlock();
        });
      }},
-    {"vnode-lock-shared", true, [](guarded& g) { with_sleeplock(g, access::shared); }},
-    {"vnode-lock-exclusive", false, [](guarded& g) { with_sleeplock(g, access::exclusive); }},
-    {"spec-lock-shared", true, [](guarded& g) { with_spec_lock(g, access::shared, false); }},
-    {"spec-lock-exclusive", false, [](guarded& g) { with_spec_lock(g, access::exclusive, false); }},
-    {"spec-lock-tried-shared", true, [](guarded& g) { with_spec_lock(g, access::shared, true); }},
-    {"spec-lock-tried-exclusive", false, [](guarded& g) { with_spec_lock(g, access::exclusive, true); }},
-    {"interlock-shared", true, [](guarded& g) { with_interlock(g, access::shared); }},
-    {"interlock-exclusive", false, [](guarded& g) { with_interlock(g, access::exclusive); }},
-    {"shared-then-exclusive", false,
+    {"vnode-lock-shared", kind::race, [](guarded& g) { with_sleeplock(g, access::shared); }},
+    {"vnode-lock-exclusive", kind::none, [](guarded& g) { with_sleeplock(g, access::exclusive); }},
+    {"spec-lock-shared", kind::race, [](guarded& g) { with_spec_lock(g, access::shared, false); }},
+    {"spec-lock-exclusive", kind::none, [](guarded& g) { with_spec_lock(g, access::exclusive, false); }},
+    {"spec-lock-tried-shared", kind::race, [](guarded& g) { with_spec_lock(g, access::shared, true); }},
+    {"spec-lock-tried-exclusive", kind::none, [](guarded& g) { with_spec_lock(g, access::exclusive, true); }},
+    {"interlock-shared", kind::race, [](guarded& g) { with_interlock(g, access::shared); }},
+    {"interlock-exclusive", kind::none, [](guarded& g) { with_interlock(g, access::exclusive); }},
+    {"shared-then-exclusive", kind::none,
      [](guarded& g) {
        one_then_the_other(
            [&g] {
@@ -100,7 +106,7 @@ constexpr seed seeds[] = {
            });
      }},
     // Both allocate in between: the arena's own lock is no order.
-    {"allocations-in-one-arena", true,
+    {"allocations-in-one-arena", kind::race,
      [](guarded& g) {
        one_then_the_same([&g] {
          auto* const before = native::make<int>(1);
@@ -111,29 +117,29 @@ constexpr seed seeds[] = {
        });
      }},
     // What one makes, another uses, without an order between them.
-    {"object-handed-over-relaxed", true,
+    {"object-handed-over-relaxed", kind::race,
      [](guarded&) {
        std::atomic<int*> handed = nullptr;
        one_then_the_other([&] { handed.store(native::make<int>(7), std::memory_order_relaxed); },
                           [&] { ++*handed.load(std::memory_order_relaxed); });
      }},
-    {"object-handed-over-dependent", false,
+    {"object-handed-over-dependent", kind::none,
      [](guarded&) {
        std::atomic<int*> handed = nullptr;
        one_then_the_other([&] { handed.store(native::make<int>(7), std::memory_order_release); },
                           [&] { ++*native::load_dependent(handed); });
      }},
-    {"page-contents", false,
+    {"page-contents", kind::none,
      [](guarded&) {
        auto& page = *native::make<native::racy_bytes>(std::size_t{256}, "page");
        one_then_the_same([&] { native::fill(page, 3, 200, std::byte{1}); });
      }},
-    {"page-used-after-it-was-freed", true,
+    {"page-used-after-it-was-freed", kind::race,
      [](guarded&) {
        auto* const page = native::make<native::racy_bytes>(std::size_t{256}, "page");
        one_then_the_other([&] { native::destroy(page); }, [&] { native::fill(*page, 0, 8, std::byte{1}); });
      }},
-    {"last-user-frees", false,
+    {"last-user-frees", kind::none,
      [](guarded&) {
        native::use_count users{2};
        auto* const n = native::make<int>(1);
@@ -143,7 +149,7 @@ constexpr seed seeds[] = {
        });
      }},
     // An access through a translation, and what its shootdown was waited for.
-    {"after-a-shootdown", false,
+    {"after-a-shootdown", kind::none,
      [](guarded& g) {
        auto& page = *native::make<native::racy_bytes>(std::size_t{64}, "page");
        std::array<std::byte, 1> byte{};
@@ -161,6 +167,36 @@ constexpr seed seeds[] = {
              native::set(g.n, 2);
            });
      }},
+    // What docs/contributing.md says that it cannot see.
+    {"range-queue-shared", kind::unseen,
+     [](guarded& g) {
+       sync::rangelock_queue<native> range{"f"};
+       one_then_the_same([&] {
+         const auto mine = range.acquire({0, 8}, access::shared);
+         native::set(g.n, native::get(g.n) + 1);
+       });
+     }},
+    {"spec-lock-disjoint-ranges", kind::unseen,
+     [](guarded& g) {
+       sync::rangelock_spec<native> range{"f"};
+       std::atomic<std::uint64_t> next = 0;
+       one_then_the_same([&] {
+         const auto first = next.fetch_add(8, std::memory_order_relaxed);
+         const auto mine = range.acquire({first, first + 8}, access::exclusive);
+         native::set(g.n, native::get(g.n) + 1);
+       });
+     }},
+    {"around-accesses-through-translations", kind::unseen,
+     [](guarded& g) {
+       auto& page = *native::make<native::racy_bytes>(std::size_t{64}, "page");
+       one_then_the_same([&] {
+         std::array<std::byte, 8> bytes{};
+         const auto valid = [] { return true; };
+         (void)native::read_if(valid, page, 0, bytes);
+         native::set(g.n, native::get(g.n) + 1);
+         (void)native::read_if(valid, page, 0, bytes);
+       });
+     }},
 };
 
 }  // namespace
@@ -172,7 +208,7 @@ int main(int argc, char** argv) {
     return 77;
   }
   if (argc != 2) {
-    for (const auto& s : faultline::seeds) std::printf("%s %s\n", s.name, s.is_race ? "race" : "none");
+    for (const auto& s : faultline::seeds) std::printf("%s %s\n", s.name, faultline::shown(s.what));
     return 0;
   }
   for (const auto& s : faultline::seeds) {

@@ -3,6 +3,8 @@
 // it is not run here.
 #include "native/machine.hpp"
 
+#include <atomic>
+
 namespace faultline {
 namespace {
 
@@ -86,6 +88,38 @@ TEST(NativeVnIoFault, a_file_is_copied_onto_itself_while_it_is_read) {
   EXPECT_EQ(c.m.k.file_contents("f1"), std::string(size, 'b'));
   EXPECT_GT(c.m.k.statistics().slow_path, 0U);
   c.m.expect_nothing_left();
+}
+
+/// read(2) stores through held frames: no pte is marked. The pageout daemon must leave the pages alone, and find them dirty
+/// afterwards (V6).
+TEST(NativeVnIoFault, what_was_read_into_a_mapped_file_stays_there_when_its_pages_are_evicted) {
+  crossed c;
+  std::atomic<bool> done = false;
+  test::on_two_threads([&](int which) {
+    if (which == 1) {
+      while (!done.load()) c.drop(which, 1);
+      return;
+    }
+    auto& td = c.m.thread(which);
+    const auto source =
+        c.m.k.mmap(td, {}, size, protection::read_write, {.anonymous = true}, fd_number{-1}, 0);
+    for (int i = 0; i < rounds / 2; ++i) {
+      std::string text(size, static_cast<char>('a' + i % 2));
+      ASSERT_EQ(c.m.k.store(td, source.value(), test::bytes_of(text)), kern::user_signal::none);
+      EXPECT_EQ(c.m.k.pwrite(td, c.fd[0], source.value(), size, 0).value_or(0), size);
+      // The first page absent, the rest mapped and clean: of the first chunk one page is faulted in, one is not.
+      std::string back(size, '?');
+      c.drop(which, 1);
+      ASSERT_EQ(c.m.k.load(td, c.map[1], test::bytes_of(back)), kern::user_signal::none);
+      c.m.k.evict(td, *c.file[1], page_index{0});
+      EXPECT_EQ(c.m.k.pread(td, c.fd[0], c.map[1], size, 0).value_or(0), size);
+      c.drop(which, 1);
+      ASSERT_EQ(c.m.k.load(td, c.map[1], test::bytes_of(back)), kern::user_signal::none);
+      EXPECT_EQ(back, text);
+    }
+    done = true;
+  });
+  c.expect_bytes_of_both_files_only();
 }
 
 /// The buffer's file is cut and grown while its pages are held: the write is whole, or EFAULT and undone.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "support/two_threads.hpp"
+
 #include <faultline/sim/basic_rules.hpp>
 #include <faultline/substrate/native.hpp>
 #include <faultline/substrate/simulated.hpp>
@@ -11,6 +13,7 @@
 #include <cstring>
 #include <numeric>
 #include <set>
+#include <thread>
 
 namespace faultline {
 namespace {
@@ -36,18 +39,7 @@ static_assert(!native_without<omitted_step, other_step>::keeps(other_step));
 
 constexpr int rounds = 2'000;
 
-/// Runs `body(0)` and `body(1)` at the same time.
-template <class F>
-void on_two_threads(F body) {
-  std::atomic<int> ready = 0;
-  const auto start = [&](int which) {
-    ++ready;
-    while (ready.load() != 2) native::relax();
-    body(which);
-  };
-  const auto other = native::spawn("other", [&start] { start(1); });
-  start(0);
-}
+using test::on_two_threads;
 
 TEST(NativeSelf, threads_that_live_have_different_small_numbers) {
   std::array<std::uint32_t, 2> seen{};
@@ -310,6 +302,33 @@ TEST(NativeRacyBytes, a_short_copy_does_not_tear_an_aligned_word) {
       }
     }
   });
+}
+
+TEST(NativeRacyBytes, a_shootdown_waits_for_the_access_in_flight_and_stops_those_that_come_later) {
+  native::racy_bytes page(64, "page");
+  std::atomic<bool> inside = false;
+  std::atomic<bool> invalid = false;
+  bool written = false;  // plain: the shootdown orders it
+  const std::array<std::byte, 8> ones{std::byte{1}};
+  const auto access = native::spawn("access", [&] {
+    const bool done = native::write_if(
+        [&] {
+          inside = true;
+          while (!invalid.load()) native::relax();
+          for (int i = 0; i < 100; ++i)
+            std::this_thread::yield();  // time for the shootdown to end, if it does
+          written = true;
+          return true;
+        },
+        page, 0, ones);
+    EXPECT_TRUE(done);
+  });
+  while (!inside.load()) native::relax();
+  native::end_accesses(page, [&] { invalid = true; });
+  EXPECT_TRUE(written);
+  EXPECT_EQ(native::peek(page)[0], std::byte{1});
+  EXPECT_FALSE(native::write_if([&] { return !invalid.load(); }, page, 8, ones));
+  EXPECT_EQ(native::peek(page)[8], std::byte{0});
 }
 
 TEST(NativeMemory, make_and_destroy_keep_and_peek) {
