@@ -21,8 +21,10 @@ set(faultline_scenarios
   own-page-whole.scn
   own-page.scn
   private-copy-race.scn
-  range-against-vnode.scn
   private-unmap-truncate.scn
+  protect-beside-writeback.scn
+  protect-in-fault.scn
+  range-against-vnode.scn
   read-into-private.scn
   read-into-zeros.scn
   read-past-end.scn
@@ -34,6 +36,7 @@ set(faultline_scenarios
   shared-offset.scn
   source-shrinks.scn
   source-unmapped.scn
+  store-fsync.scn
   torn-read.scn
   torn-truncate.scn
   torn-write-20-pages.scn
@@ -41,6 +44,8 @@ set(faultline_scenarios
   touch-truncate.scn
   touch-unmap.scn
   two-appenders.scn
+  unmap-beside-pageout.scn
   writers-overlap.scn
+  zero-page-store.scn
 )
 list(TRANSFORM faultline_scenarios PREPEND ${CMAKE_CURRENT_LIST_DIR}/)

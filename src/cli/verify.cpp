@@ -38,6 +38,10 @@ work work_for(const verify_request& wanted) {
   std::vector<const scenario::scenario*> chosen;
   for (const auto& name : wanted.scenarios) {
     const auto* s = scenario_or_file(name).what;
+    if (s->expected.empty()) {
+      throw usage_error(
+          fmt::format("{} has no expect line, so there is nothing to verify; explore runs it", name));
+    }
     if (std::find(chosen.begin(), chosen.end(), s) == chosen.end()) chosen.push_back(s);
   }
   if (chosen.empty()) {

@@ -44,7 +44,8 @@ std::vector<on_system> everywhere() {
 class Posix : public testing::TestWithParam<on_system> {};
 
 TEST_P(Posix, gives_the_right_answer) {
-  const auto& [what, where] = GetParam();
+  const auto* const what = GetParam().what;
+  const auto& where = GetParam().system;
   notes seen;
   auto right = what->right;
   if (where == "host") {

@@ -223,6 +223,10 @@ leftovers kernel<S, Config>::account() const {
       left.lost_pages += m->users.peek() != uses ? 1U : 0U;
     }
   };
+  if (zero_page_ != nullptr) {
+    left.held_pages += zero_page_->holds.peek();
+    left.lost_pages += zero_page_->users.peek() != zero_page_->holds.peek() + 1 ? 1U : 0U;
+  }
   for (const auto& [name, node] : nodes_) {
     add(node->object);
     left.vnode_locks += node->lock.held() ? 1U : 0U;

@@ -331,7 +331,7 @@ bool kernel<S, Config>::evict(thread& td, process& p, user_address at) {
   auto& object = *entry->object;
   const page_index index{entry->offset_of(raw(at)) / parameters_.page_size};
   bool gone = vm::pageout_page<S>(td, object, index);
-  if (!gone && object.backing() != nullptr)
+  if (!gone && object.backing() != nullptr && !object.resident(index))
     gone = vm::pageout_page<S>(td, *object.backing(), object.in_backing(index));
   object.deallocate();
   S::progress();

@@ -249,11 +249,13 @@ errc vnode_base<S>::clean(page_index first, page_index last) {
       continue;
     }
     first = page_index{raw(m->index) + 1};
-    vm::pmap<S>::remove_write(*m);
-    m->dirty.clear();
-    if (const errc e = putpage(*m); e != errc::ok) {
-      m->dirty.set();
-      if (error == errc::ok) error = e;
+    vm::pmap<S>::remove_write(*m);  // stores before it have set the mark; those after it fault, and wait
+    if (m->dirty.is_set()) {
+      m->dirty.clear();
+      if (const errc e = putpage(*m); e != errc::ok) {
+        m->dirty.set();
+        if (error == errc::ok) error = e;
+      }
     }
     object.reclaim_done(*m, false);
   }

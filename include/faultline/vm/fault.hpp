@@ -246,6 +246,7 @@ fault_result vm_fault_hold(thread_state<S>& td, user_address at, protection want
     }
 
     bool lookup_still_valid = true;
+    auto rights = entry->rights;
     if (!valid && fs.object->file() != nullptr) {
       map.read_unlock();
       lookup_still_valid = false;
@@ -257,9 +258,9 @@ fault_result vm_fault_hold(thread_state<S>& td, user_address at, protection want
       }
     } else if (!valid && map.zero_page() != nullptr && !allows(wanted, protection::write)) {
       // Nothing was ever stored there: every reader may look at the same zeros.
-      fs.object->fault_abandon(*fs.m);
-      fs.m = nullptr;
       map.pm.enter(map.page_of(at), *map.zero_page(), without_write(entry->rights));
+      fs.object->fault_abandon(*fs.m);  // not before: somebody's first store waits for it
+      fs.m = nullptr;
       if (held != nullptr) {
         page_hold(*map.zero_page());
         *held = map.zero_page();
@@ -277,6 +278,7 @@ fault_result vm_fault_hold(thread_state<S>& td, user_address at, protection want
         const auto now = map.lookup(at);
         same = now && allows(now->rights, wanted) && now->object == entry->object &&
                now->offset_of(raw(at)) == entry->offset_of(raw(at));
+        if (same) rights = now->rights;
         if (!same) map.read_unlock();
       }
       if (!same) {
@@ -286,7 +288,7 @@ fault_result vm_fault_hold(thread_state<S>& td, user_address at, protection want
       }
     }
 
-    auto* shown = detail::fault_enter(fs, map, map.page_of(at), entry->rights, wanted, held != nullptr);
+    auto* shown = detail::fault_enter(fs, map, map.page_of(at), rights, wanted, held != nullptr);
     if (held != nullptr) *held = shown;
     map.read_unlock();
     fs.unlock_vp();

@@ -126,11 +126,14 @@ class vm_object {
   [[nodiscard]] page<S>* reclaim_grab(page_index index);
   /// One section: no longer busy; `gone`: off the object, and freed unless somebody still uses it.
   void reclaim_done(page<S>& m, bool gone);
-  /// vm_object_page_clean's look-up, one section: the first dirty page of [first, last), exclusively busy by the caller (`owned`),
-  /// or `busy`: sleep_if_busy() and look again; `beyond_end`: there is none.
+  /// vm_object_page_clean's look-up, one section: the first valid page of [first, last), exclusively busy by the caller (`owned`),
+  /// or `busy`: sleep_if_busy() and look again; `beyond_end`: there is none. Whether it is dirty is to be asked afterwards, when
+  /// its ptes were write-protected.
   [[nodiscard]] grabbed clean_grab(page_index first, page_index last);
-  /// Is the page here, and would be written back? One section.
+  /// Would the page be written back, if it is here?
   [[nodiscard]] bool has_dirty(page_index index);
+  /// Is the page here? One section.
+  [[nodiscard]] bool resident(page_index index);
   /// \}
 
   /// At quiescence: the page if it is here.
@@ -358,7 +361,7 @@ auto vm_object<S>::clean_grab(page_index first, page_index last) -> grabbed {
   for (auto at = pages.lower_bound(raw(first)); at != pages.end() && at->first < raw(last); ++at) {
     auto& m = *at->second;
     if (m.busy.held()) return {found::busy, &m};
-    if (!m.valid || !m.dirty.is_set()) continue;
+    if (!m.valid) continue;
     S::check(m.busy.try_acquire({.how = access::exclusive}), "vm_object_page_clean: busy after all");
     return {found::owned, &m, true};
   }
@@ -367,10 +370,27 @@ auto vm_object<S>::clean_grab(page_index first, page_index last) -> grabbed {
 
 template <substrate S>
 bool vm_object<S>::has_dirty(page_index index) {
+  page<S>* m = nullptr;
+  {
+    const section<S> guard{interlock_, access::shared};
+    const auto& pages = S::get(pages_);
+    const auto at = pages.find(raw(index));
+    if (at == pages.end() || !at->second->valid) return false;
+    m = at->second;
+    m->users.add();
+  }
+  S::read(*m->bytes, 0, {});  // pmap_is_modified: ordered with the stores that set the mark
+  const bool dirty = m->dirty.is_set();
+  page_drop(*m);
+  return dirty;
+}
+
+template <substrate S>
+bool vm_object<S>::resident(page_index index) {
   const section<S> guard{interlock_, access::shared};
   const auto& pages = S::get(pages_);
   const auto at = pages.find(raw(index));
-  return at != pages.end() && at->second->valid && at->second->dirty.is_set();
+  return at != pages.end() && at->second->valid;
 }
 
 }  // namespace faultline::vm

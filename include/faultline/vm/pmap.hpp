@@ -28,6 +28,7 @@ struct mapping {
   /// Set in operations on the target's bytes: no access of that kind goes through any more.
   page_flag<S> shot_down{};
   page_flag<S> write_shot_down{};  ///< cleared when the page is entered with write rights again
+  bool write_protected = false;    ///< pmap_remove_write took the right away. Guarded by the pmap's interlock
 
   [[nodiscard]] bool live() const noexcept { return !shot_down.is_set(); }
   /// Does a translation for `wanted` still hold?
@@ -89,9 +90,13 @@ class pmap {
                                  protection wanted) const;  // caller is in a section
   void remove_translation(mapping<S>& which);
   void write_protect(mapping<S>& which);
+  // Caller is in a section.
+  void add_leaving(std::uint64_t first, std::uint64_t last, std::pmr::vector<mapping<S>*>& to);
 
   sub::interlock<S> interlock_;
   sub::var<S, std::pmr::map<std::uint64_t, mapping<S>*>> ptes_;  // guarded by interlock_
+  /// Taken out by pmap_remove_all, which shoots them down next: who removes or protects their addresses waits for that too.
+  std::pmr::vector<mapping<S>*> leaving_{&S::memory()};  // guarded by interlock_
 };
 
 /// A pv entry knows its pmap, for pmap_remove_all.
@@ -119,7 +124,10 @@ void pmap<S>::enter(std::uint64_t virtual_page, page<S>& m, protection rights) {
     auto& pte = S::change(ptes_)[virtual_page];
     if (pte != nullptr && pte->target == &m) {
       pte->rights = rights;
-      if (allows(rights, protection::write)) pte->write_shot_down.clear();
+      if (allows(rights, protection::write)) {
+        pte->write_protected = false;
+        pte->write_shot_down.clear();
+      }
       return;
     }
     replaced = pte;
@@ -172,6 +180,7 @@ void pmap<S>::remove(std::uint64_t first, std::uint64_t last) {
       gone.push_back(at->second);
     }
     ptes.erase(begin, end);
+    add_leaving(first, last, gone);
   }
   for (auto* entry : gone) {
     shoot_down(*entry->target, {&entry, 1});
@@ -192,11 +201,14 @@ void pmap<S>::protect(std::uint64_t first, std::uint64_t last, protection rights
     auto& ptes = S::change(ptes_);
     const auto end = ptes.lower_bound(last);
     for (auto at = ptes.lower_bound(first); at != end; ++at) {
-      if (!allows(at->second->rights, protection::write)) continue;
-      at->second->rights = protection::read;
-      at->second->target->users.add();
-      reduced.push_back(at->second);
+      auto& entry = *at->second;
+      const bool shootdown_to_come = entry.write_protected && !entry.write_shot_down.is_set();
+      if (!allows(entry.rights, protection::write) && !shootdown_to_come) continue;
+      entry.rights = protection::read;
+      entry.target->users.add();
+      reduced.push_back(&entry);
     }
+    add_leaving(first, last, reduced);
   }
   for (auto* entry : reduced) {
     shoot_down(*entry->target, {&entry, 1}, true);
@@ -216,7 +228,19 @@ void pmap<S>::remove_write(page<S>& m) {
 template <substrate S>
 void pmap<S>::write_protect(mapping<S>& which) {
   const section<S> guard{interlock_};
-  if (allows(which.rights, protection::write)) which.rights = protection::read;
+  if (!allows(which.rights, protection::write)) return;
+  which.rights = protection::read;
+  which.write_protected = true;
+}
+
+template <substrate S>
+void pmap<S>::add_leaving(std::uint64_t first, std::uint64_t last, std::pmr::vector<mapping<S>*>& to) {
+  for (auto* entry : leaving_) {
+    const auto at = static_cast<pv_entry<S>*>(entry)->virtual_page;
+    if (at < first || last <= at || !entry->live()) continue;
+    entry->target->users.add();
+    to.push_back(entry);
+  }
 }
 
 template <substrate S>
@@ -224,7 +248,10 @@ void pmap<S>::remove_translation(mapping<S>& which) {
   const section<S> guard{interlock_};
   auto& ptes = S::change(ptes_);
   const auto at = ptes.find(static_cast<pv_entry<S>&>(which).virtual_page);
-  if (at != ptes.end() && at->second == &which) ptes.erase(at);
+  if (at == ptes.end() || at->second != &which) return;
+  ptes.erase(at);
+  std::erase_if(leaving_, [](const mapping<S>* entry) { return !entry->live(); });
+  leaving_.push_back(&which);
 }
 
 template <substrate S>

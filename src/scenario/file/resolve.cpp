@@ -94,6 +94,7 @@ resolved resolver::run(const std::vector<line>& lines) {
   out_.info.info.axes = {"io", "vnode"};
   out_.info.info.stock = {{"io", "vnode-locked"}, {"vnode", "shared"}};
   out_.program.kernel.page_size = 4;
+  out_.program.kernel.file_size_max = file_size_max;
   if (lines.empty())
     throw file_error(origin_, 1, 1, "the file is empty; it begins with: faultline-scenario 1");
   header(cursor(lines.front(), origin_, 1));
@@ -167,7 +168,7 @@ void resolver::policies_of_scenario(cursor& c, bool stock) {
   if (!out_.info.expected.empty()) c.fail("axes and stock come before the first expect line");
   if (stock) {
     do {
-      policy(c, info.stock);
+      policy(c, info.stock, false);
       (void)c.sign(",");
     } while (!c.done());
     return;
@@ -212,10 +213,11 @@ void resolver::settings(cursor& c) {
       k.descriptors = static_cast<std::size_t>(c.a_number(what, 4096));
     } else if (what == "map-entries-max") {
       k.map_entries_max = static_cast<std::size_t>(c.a_number(what, 65530));
+      if (k.map_entries_max == 0) c.fail(begin, "map-entries-max is 1 or more");
     } else if (what == "disk-blocks") {
       k.disk_blocks_max = static_cast<std::size_t>(c.a_number(what, 1U << 20U));
     } else if (what == "file-size-max") {
-      k.file_size_max = c.a_number(what, byte_range::off_max);
+      k.file_size_max = c.a_number(what, file_size_most);
     } else if (what == "zero-page") {
       k.zero_page = c.yes_or_no(what);
     } else if (what == "append-moves-pwrite") {
@@ -329,9 +331,20 @@ void resolver::process_line(cursor& c) {
     auto r = address(c, p);
     const auto whole = p.memory[r.memory].size;
     r.size = c.done() ? whole - std::min(whole, r.offset) : c.a_size("bytes", memory_size_max);
-    if (r.size == 0 || r.offset > whole || r.size > whole - r.offset)
+    if (r.size == 0 || r.offset > whole || r.size > whole - r.offset) {
       c.fail(begin,
              fmt::format("{} has {} bytes; what is mapped lies in them", p.memory[r.memory].name, whole));
+    }
+    const auto& m = p.memory[r.memory];
+    if (!vm::allows(m.rights, vm::protection::read))
+      c.fail(begin, fmt::format("{} may not be read, so it cannot be mapped beforehand", m.name));
+    if (m.kind == memory_kind::file) {
+      const auto page = out_.program.kernel.page_size;
+      const auto pages = (out_.program.files[m.file].contents.size() + page - 1) / page;
+      if ((m.offset + r.offset + r.size - 1) / page >= pages)
+        c.fail(begin, fmt::format("{} goes past the end of {}, where there are no pages", m.name,
+                                  out_.program.files[m.file].name));
+    }
     p.mapped.push_back(r);
   } else if (what == "limit") {
     if (!c.word("file-size")) c.fail("there is one limit: file-size");
@@ -454,8 +467,19 @@ void resolver::complete(place end) {
   const auto& tasks = out_.program.tasks;
   if (std::all_of(tasks.begin(), tasks.end(), [](const auto& t) { return t.forever; }))
     missing("there is no task");
+  const auto& k = out_.program.kernel;
+  std::size_t blocks = 0;
+  for (const auto& f : out_.program.files) blocks += f.contents.size() / k.page_size + 1;
+  if (blocks > k.disk_blocks_max) missing("the files need more blocks than disk-blocks has");
+  for (const auto& p : out_.program.processes) {
+    if (p.memory.size() * 2 > k.map_entries_max + 1)
+      missing("the processes have more memory than map-entries-max bears");
+  }
   for (const auto& t : tasks) {
     for (const auto& one : t.calls) {
+      for (const auto& seen : out_.program.observed) {
+        if (seen.shown == one.label) missing("a label has the name of something that is observed");
+      }
       out_.program.kernel.reclaim |= one.kind == call_kind::evict;
       out_.program.kernel.inject_errors |= one.kind == call_kind::fail || one.kind == call_kind::heal;
     }

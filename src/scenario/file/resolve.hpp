@@ -14,7 +14,10 @@ namespace faultline::scenario::file {
 /// So that a file that is accepted can be run, whatever it says.
 /// \{
 inline constexpr std::uint64_t page_size_max = 65536;
-inline constexpr std::uint64_t file_size_max = std::uint64_t{1} << 20U;
+inline constexpr std::uint64_t file_size_max = std::uint64_t{1}
+                                               << 20U;  ///< of contents, and what a file may grow to
+inline constexpr std::uint64_t file_size_most = std::uint64_t{1}
+                                                << 24U;  ///< the same, where the kernel line says so
 inline constexpr std::uint64_t memory_size_max = std::uint64_t{1} << 24U;
 inline constexpr std::uint64_t transfer_max = std::uint64_t{1} << 40U;
 inline constexpr std::uint64_t access_max = 65536;  ///< of one load or store
@@ -66,7 +69,7 @@ class resolver {
   void search_of(cursor& c, expectation& row) const;
   void outcome(cursor& c, expectation& row) const;
   [[nodiscard]] subject a_subject(cursor& c) const;
-  void policy(cursor& c, policies& into) const;
+  void policy(cursor& c, policies& into, bool once) const;
 
   // all
   [[nodiscard]] std::size_t file_named(cursor& c) const;

@@ -58,6 +58,26 @@ std::vector<std::string_view> names_of(const Range& made) {
 bool is_vector(call_kind k) {
   return k == call_kind::readv || k == call_kind::writev || k == call_kind::preadv || k == call_kind::pwritev;
 }
+/// Or only that it worked.
+bool gives_number(call_kind k) {
+  switch (k) {
+    case call_kind::open:
+    case call_kind::dup:
+    case call_kind::read:
+    case call_kind::write:
+    case call_kind::pread:
+    case call_kind::pwrite:
+    case call_kind::readv:
+    case call_kind::writev:
+    case call_kind::preadv:
+    case call_kind::pwritev:
+    case call_kind::lseek:
+    case call_kind::fstat:
+      return true;
+    default:
+      return false;
+  }
+}
 bool has_offset(call_kind k) {
   return k == call_kind::pread || k == call_kind::pwrite || k == call_kind::preadv || k == call_kind::pwritev;
 }
@@ -302,6 +322,7 @@ void resolver::system_operands(cursor& c, call& what) {
     const auto& name = c.a_word("the name of a task");
     const auto at = std::find_if(tasks.begin(), tasks.end(), [&](const auto& t) { return t.name == name; });
     if (at == tasks.end()) c.fail(begin, unknown("task", name, names_of(tasks)));
+    if (at->forever) c.fail(begin, fmt::format("{} goes on for ever; there is nothing to kill", name));
     at->may_be_killed = true;
     what.task = static_cast<std::size_t>(at - tasks.begin());
   }
@@ -323,7 +344,10 @@ void resolver::accepted(cursor& c, call& what) const {
       if (memory)
         c.fail(begin, what.kind == call_kind::load ? "a load gives \"text\", SIGSEGV or SIGBUS"
                                                    : "a store gives ok, SIGSEGV or SIGBUS");
-      what.accepted.push_back(std::to_string(c.a_number("a result", ~std::uint64_t{0})));
+      const auto value = c.a_number("a result", ~std::uint64_t{0});
+      if (value != 0 && !gives_number(what.kind))
+        c.fail(begin, fmt::format("this call gives ok or an error, not {}", value));
+      what.accepted.push_back(std::to_string(value));
     } else {
       const std::string_view word = c.a_word("a result");
       const bool known_errno = std::any_of(std::begin(every_errc), std::end(every_errc),
@@ -337,6 +361,8 @@ void resolver::accepted(cursor& c, call& what) const {
                                    "{} is no result of {}; there are numbers, ok, and errors such as EFAULT",
                                    word, what.kind == call_kind::evict ? "evict (or gone, kept)" : "a call"));
       }
+      if (word == "ok" && gives_number(what.kind))
+        c.fail(begin, "this call gives a number or an error, not ok");
       what.accepted.push_back(word == "ok" ? "0" : std::string(word));
     }
   } while (c.sign("|"));

@@ -111,7 +111,7 @@ void resolver::observe(cursor& c) {
   } while (!c.done());
 }
 
-void resolver::policy(cursor& c, policies& into) const {
+void resolver::policy(cursor& c, policies& into, bool once) const {
   const auto& own = out_.info.info.axes;
   auto begin = c.here();
   const bool setting = c.at_setting();
@@ -125,7 +125,9 @@ void resolver::policy(cursor& c, policies& into) const {
   const auto& a = *find_axis(name);
   std::vector<std::string_view> valid;
   for (const auto& v : a.values) valid.push_back(v.name);
-  into.insert_or_assign(name, std::string(c.one_of(fmt::format("{} policy", name), valid)));
+  const bool again =
+      !into.insert_or_assign(name, std::string(c.one_of(fmt::format("{} policy", name), valid))).second;
+  if (again && once) c.fail(begin, fmt::format("a policy for axis {} is given twice", name));
 }
 
 void resolver::search_of(cursor& c, expectation& row) const {
@@ -147,6 +149,7 @@ void resolver::search_of(cursor& c, expectation& row) const {
       row.preemptions = static_cast<std::uint32_t>(c.a_number("a bound on preemptions", 1'000'000));
     } else if (c.word("random")) {
       row.random_steps = c.a_number("steps of random executions", 1'000'000'000'000);
+      if (row.random_steps == 0) c.fail(c.last(), "random is followed by 1 step or more");
       row.random_only = c.word("only");
     } else if (c.word("full")) {
       row.full_only = true;
@@ -155,7 +158,7 @@ void resolver::search_of(cursor& c, expectation& row) const {
     } else if (c.done()) {
       c.fail("the verdict is missing: expect POLICY ... : VERDICT");
     } else {
-      policy(c, row.policies);
+      policy(c, row.policies, true);
     }
   }
 }
@@ -230,6 +233,9 @@ void resolver::expect(cursor& c) {
       c.fail("after clean may come outcomes { NAME=VALUE ... } and reversal (OBJECT OBJECT)");
     }
   }
+  const auto& tasks = out_.program.tasks;
+  if (!row.random_only && std::any_of(tasks.begin(), tasks.end(), [](const auto& t) { return t.forever; }))
+    c.fail(at, "beside an adversary that goes on for ever a row is: random N only");
   if (!row.omit.empty() && clean)
     c.fail(at, "a row that omits a step shows its defect: give the verdict that it leads to");
   for (const auto& other : out_.info.expected) {

@@ -259,7 +259,7 @@ text_value interpreter::value_of(const subject& s) const {
     case subject_kind::disk:
       return shown(k_.disk_contents(what_.files[s.file].name));
     case subject_kind::size:
-      return text(static_cast<std::uint64_t>(k_.file_contents(*files_[s.file]).size()));
+      return text(k_.file_size(*files_[s.file]));
     case subject_kind::memory: {
       const auto& p = processes_[s.process];
       return shown(
@@ -276,7 +276,8 @@ bool made_of(std::string_view bytes, std::vector<std::string_view>& records) {
   if (records.empty()) return bytes.empty();
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto record = records[i];
-    if (!bytes.starts_with(record)) continue;
+    const auto before = records.begin() + static_cast<std::ptrdiff_t>(i);
+    if (!bytes.starts_with(record) || std::find(records.begin(), before, record) != before) continue;
     records.erase(records.begin() + static_cast<std::ptrdiff_t>(i));
     const bool rest = made_of(bytes.substr(record.size()), records);
     records.insert(records.begin() + static_cast<std::ptrdiff_t>(i), record);

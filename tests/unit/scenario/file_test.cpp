@@ -158,6 +158,18 @@ std::vector<wrong> wrong_files() {
       {task + "expect vn-io-fault: clean vnode:A\n", "after clean may come outcomes"},
       {task + "expect vn-io-fault: clean\nexpect vn-io-fault: clean\n",
        "f:11:8: there is an expectation for these policies, steps and bound already"},
+      {task + "expect vn-io-fault, prefault: clean\n", "f:10:21: a policy for axis io is given twice"},
+      {task + "expect vn-io-fault random 0: clean\n", "random is followed by 1 step or more"},
+      {task + "adversary V forever\n  evict A 0\nexpect vn-io-fault: clean\n", "a row is: random N only"},
+      {task + "adversary V forever\n  evict A 0\nadversary W\n  kill V\n", "there is nothing to kill"},
+      {task + "  A: fstat a\nobserve A\n", "a label has the name of something that is observed"},
+      {task + "  fstat a -> ok\n", "this call gives a number or an error, not ok"},
+      {task + "  fsync a -> 5\n", "this call gives ok or an error, not 5"},
+      {head + setting + "  map c = A none\n  mapped c\n", "c may not be read"},
+      {head + setting + "  map c = A read size=16\n  mapped c+8\n", "goes past the end of A"},
+      {head + "kernel map-entries-max=0\n", "map-entries-max is 1 or more"},
+      {head + "kernel disk-blocks=1\n" + setting + "task T in P\n  fsync a\n",
+       "more blocks than disk-blocks has"},
       {head + "axes vnode\n", "the axes of a scenario with system calls include io"},
       {head + "axes io io\n", "axis io is named twice"},
       {task + "expect stock: clean\nstock io=prefault\n", "axes and stock come before the first expect line"},
@@ -311,6 +323,15 @@ TEST(FileText, line_ends_blanks_and_a_byte_order_mark_do_not_matter) {
   EXPECT_EQ(observed(tabs), right);
   EXPECT_EQ(observed("\xEF\xBB\xBF" + text), right);
   EXPECT_EQ(observed(text.substr(0, text.size() - 1)), right);
+}
+
+TEST(FileRuns, equal_records_and_far_offsets_do_not_hang) {
+  EXPECT_EQ(explore(task + "  ftruncate a 13\nfinally A made-of \"a\" \"a\" \"a\" \"a\" \"a\" \"a\" \"a\" "
+                           "\"a\" \"a\" \"a\" \"a\" \"a\" \"a\"\n")
+                .verdict,
+            verdict::violation);
+  EXPECT_EQ(explore(task + "  ftruncate a 99999999999 -> EFBIG\nfinally size.A == 8\n").verdict,
+            verdict::clean);
 }
 
 TEST(FileText, escapes_stand_for_bytes) {
