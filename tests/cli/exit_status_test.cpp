@@ -199,4 +199,63 @@ TEST(Cli, a_schedule_that_does_not_fit_is_2_unless_a_defect_was_seen) {
   EXPECT_EQ(std::count(got.err.begin(), got.err.end(), '\n'), 1);
 }
 
+// --- scenario files ----------------------------------------------------------------------------------------------------
+
+const std::string hang =
+    "faultline-scenario 1\nname mine\nsummary \"s\"\nfile A \"aaaa\"\nfile B \"bbbb\"\n"
+    "process P\n  open a = A rdwr\n  map m = B read\nprocess Q\n  open b = B rdwr\n  map m = A read\n"
+    "task T in P\n  write a m 4 -> 4\ntask U in Q\n  write b m 4 -> 4\n"
+    "expect vnode-locked: deadlock vnode:A vnode:B\nexpect vn-io-fault: clean\n";
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+TEST(CliFile, is_explored_verified_and_replayed) {
+  const scratch here;
+  const auto file = here / "mine.scn";
+  write_file(file, hang);
+  EXPECT_EQ(run("verify " + file).status, 0);
+  EXPECT_EQ(run("explore " + file + " --policy vn-io-fault").status, 0);
+  const auto found = run("explore " + file + " --save " + (here / "saved"));
+  EXPECT_EQ(found.status, 1);
+  EXPECT_THAT(found.out, HasSubstr("as the matrix expects"));
+  const auto again = run("replay " + (here / "saved"));
+  EXPECT_EQ(again.status, 1) << again.err;
+  EXPECT_THAT(again.out, testing::Not(HasSubstr("has changed")));
+
+  write_file(file, hang + "# a remark\n");
+  const auto later = run("replay " + (here / "saved"));
+  EXPECT_EQ(later.status, 1);
+  EXPECT_THAT(later.out, HasSubstr("mine.scn has changed since this was recorded"));
+  std::filesystem::remove(file);
+  expect_error("replay " + (here / "saved"), "cannot read " + file);
+}
+
+TEST(CliFile, that_is_not_as_it_expects_is_1_and_a_wrong_one_is_2) {
+  const scratch here;
+  const auto file = here / "mine.scn";
+  write_file(file, hang + "expect prefault: deadlock\n");
+  const auto got = run("verify " + file);
+  EXPECT_EQ(got.status, 1);
+  EXPECT_THAT(got.out, HasSubstr("expected deadlock, got clean"));
+  write_file(file, hang + "expect prefalt: clean\n");
+  for (const char* command : {"verify ", "explore "})
+    expect_error(command + file, "mine.scn:18:8: unknown io policy \"prefalt\"; did you mean prefault?");
+  expect_error("verify " + (here / "none.scn"), "cannot read", "No such file");
+  expect_error("explore " + here.path().string(), "is a directory, not a scenario file");
+  write_file(here / "a;b.scn", hang);
+  expect_error("explore '" + (here / "a;b.scn") + "'", "a schedule cannot name a path with a ; in it");
+}
+
+TEST(CliFile, several_are_verified_beside_shipped_ones) {
+  const scratch here;
+  write_file(here / "one", hang);
+  write_file(here / "two.scn", hang);
+  const auto got = run("verify --json " + (here / "one") + " " + (here / "two.scn") + " " + crossed);
+  EXPECT_EQ(got.status, 0) << got.out;
+  EXPECT_THAT(got.out, HasSubstr("\"scenario\":\"mine\""));
+  EXPECT_THAT(got.out, HasSubstr("\"wrong\":0"));
+}
+
 }  // namespace

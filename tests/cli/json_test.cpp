@@ -90,6 +90,25 @@ TEST(CliJson, list_has_every_expectation) {
   }
 }
 
+TEST(CliJson, list_shows_where_each_case_step_and_mutant_has_its_rows) {
+  const auto listed = object_of(run("list --json"));
+  std::vector<std::string> cases;
+  for (const auto& c : listed.at("cases").as_array()) {
+    cases.emplace_back(c.at("id").as_string());
+    EXPECT_FALSE(c.at("scenarios").as_array().empty()) << c.at("id").as_string();
+  }
+  EXPECT_THAT(cases, IsSupersetOf({"A1", "A2", "A3", "A4", "A5", "C01", "C02", "C03", "C04", "C05", "C07",
+                                   "C08", "C09", "C20", "C22", "C23", "C24"}));
+  for (const char* kind : {"steps", "mutants"}) {
+    for (const auto& s : listed.at(kind).as_array()) {
+      // The steps of locks alone are shown by their conformance tests.
+      if (!s.at("id").as_string().starts_with("V")) continue;
+      EXPECT_FALSE(s.at("shown_by").as_array().empty()) << s.at("id").as_string();
+    }
+  }
+  EXPECT_EQ(listed.at("mutants").as_array().size(), 4U);
+}
+
 TEST(CliJson, steps_that_executions_come_by_can_be_left_out) {
   const auto found = object_of(run("explore " + crossed + " --policy vn-io-fault --json"));
   ASSERT_FALSE(found.at("steps_reached").as_array().empty());

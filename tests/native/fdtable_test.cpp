@@ -3,6 +3,7 @@
 #include "native/machine.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace faultline {
@@ -70,8 +71,8 @@ TEST(NativeFdtable, of_two_closes_of_one_number_one_succeeds) {
     EXPECT_EQ(fd, fd_number{0});
     test::on_two_threads([&](int which) {
       const errc error = m.k.close(m.thread(which), fd);
-      if (error == errc::ok) ++closed[static_cast<std::size_t>(which)];
-      if (error != errc::ok) EXPECT_EQ(error, errc::ebadf);
+      EXPECT_TRUE(error == errc::ok || error == errc::ebadf);
+      closed[static_cast<std::size_t>(which)] += error == errc::ok ? 1 : 0;
     });
   }
   EXPECT_EQ(closed[0] + closed[1], 50);
@@ -148,43 +149,6 @@ TEST(NativeFdtable, a_read_of_a_number_that_is_closed_meanwhile_is_whole_or_ebad
   });
   EXPECT_EQ(outcomes[0] + outcomes[1], rounds);
   m.expect_nothing_left();
-}
-
-TEST(NativeFdtableStress, random_opens_and_closes_keep_count) {
-  const auto seed = test::fresh_seed();
-  auto p = test::native_parameters();
-  p.descriptors = 8;
-  machine m(p);
-  m.k.make_file("f", "contents");
-  std::array<int, 8> owner;
-  owner.fill(-1);
-  test::on_two_threads([&](int which) {
-    test::dice random(seed, which);
-    auto& td = m.thread(which);
-    std::vector<fd_number> mine;
-    for (int i = 0; i < 3 * rounds; ++i) {
-      if (mine.empty() || random.coin()) {
-        const auto fd = mine.empty() || random.coin() ? m.k.open(td, "f", o_rdonly)
-                                                      : m.k.dup(td, mine[random.below(mine.size())]);
-        if (!fd.ok()) {
-          EXPECT_EQ(fd.error(), errc::emfile);
-          continue;
-        }
-        EXPECT_EQ(std::exchange(owner.at(index(fd.value())), which), -1);
-        mine.push_back(fd.value());
-      } else {
-        const auto at = mine.begin() + static_cast<std::ptrdiff_t>(random.below(mine.size()));
-        EXPECT_EQ(std::exchange(owner.at(index(*at)), -1), which);
-        EXPECT_EQ(m.k.close(td, *at), errc::ok);
-        mine.erase(at);
-      }
-    }
-    for (const auto fd : mine) {
-      EXPECT_EQ(std::exchange(owner.at(index(fd)), -1), which);
-      EXPECT_EQ(m.k.close(td, fd), errc::ok);
-    }
-  });
-  EXPECT_EQ(m.k.open_file(m.process, "f", o_rdonly), fd_number{0});
 }
 
 }  // namespace

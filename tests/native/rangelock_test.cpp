@@ -101,37 +101,5 @@ TEST(NativeRangelock, reader_behind_a_waiting_writer_waits) {
   EXPECT_EQ(g.cell[0], 1U);
 }
 
-TEST(NativeRangelockStress, random_ranges_and_modes_exclude_as_they_should) {
-  const auto seed = test::fresh_seed();
-  guarded g;
-  std::array<std::array<std::uint64_t, cells>, 2> written{};
-  std::array<std::uint64_t, 2> changed{};
-  const auto sum = [&g](byte_range range) {
-    std::uint64_t all = 0;
-    for (auto c = range.first; c < range.last; ++c) all += g.cell[static_cast<std::size_t>(c)];
-    return all;
-  };
-  test::on_two_threads([&](int which) {
-    test::dice random(seed, which);
-    const auto me = static_cast<std::size_t>(which);
-    for (int i = 0; i < rounds; ++i) {
-      const auto first = random.below(cells);
-      const byte_range range{first, first + 1 + random.below(cells - first)};
-      if (random.coin()) {
-        write(g, range);
-        for (auto c = range.first; c < range.last; ++c) ++written[me][static_cast<std::size_t>(c)];
-      } else {
-        const auto mine = g.range.acquire(range, access::shared);
-        const auto before = sum(range);
-        native::relax();
-        changed[me] += sum(range) != before ? 1U : 0U;
-      }
-    }
-  });
-  for (std::size_t i = 0; i < cells; ++i) EXPECT_EQ(g.cell[i], written[0][i] + written[1][i]) << i;
-  EXPECT_EQ(changed[0] + changed[1], 0U);
-  EXPECT_FALSE(g.range.in_use());
-}
-
 }  // namespace
 }  // namespace faultline

@@ -125,39 +125,5 @@ TEST(NativeSleeplock, a_sharer_overtakes_the_writer_that_waits_for_it) {
   EXPECT_FALSE(vnode.held());
 }
 
-TEST(NativeSleeplockStress, random_requests_exclude_as_they_should) {
-  const auto seed = test::fresh_seed();
-  std::array<lock, 2> vnode{lock{"vnode", "f0", sharing::share}, lock{"vnode", "f1", sharing::noshare}};
-  std::array<std::uint64_t, 2> value{};
-  std::array<std::array<std::uint64_t, 2>, 2> written{};
-  test::on_two_threads([&](int which) {
-    test::dice random(seed, which);
-    sync::lock_account td;
-    for (int i = 0; i < rounds; ++i) {
-      const auto at = static_cast<std::size_t>(random.below(2));
-      const auto how = random.coin() ? access::shared : access::exclusive;
-      if (random.coin()) {
-        vnode[at].acquire(td, how);
-      } else if (!vnode[at].try_acquire(td, how)) {
-        continue;
-      }
-      if (how == access::exclusive) {
-        ++value[at];
-        ++written[static_cast<std::size_t>(which)][at];
-      } else {
-        const auto before = value[at];
-        native::relax();
-        EXPECT_EQ(value[at], before);
-      }
-      vnode[at].release(td);
-    }
-    EXPECT_EQ(td.slocks, 0U);
-  });
-  for (std::size_t i = 0; i < value.size(); ++i) {
-    EXPECT_EQ(value[i], written[0][i] + written[1][i]);
-    EXPECT_FALSE(vnode[i].held());
-  }
-}
-
 }  // namespace
 }  // namespace faultline

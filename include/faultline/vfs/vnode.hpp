@@ -203,8 +203,10 @@ errc vnode_base<S>::set_size(std::uint64_t bytes) {
   const auto pages = pages_for(bytes, page_size());
   if (bytes > old) {
     auto* tail = object.grow(pages, page_index{old / page_size()});
-    if (tail != nullptr && old % page_size() != 0)
-      zero_tail(*tail, old);  // a store through a mapping may lie there
+    if (tail != nullptr) {
+      if (old % page_size() != 0) zero_tail(*tail, old);  // a store through a mapping may lie there
+      vm::page_unwire(*tail);
+    }
     S::set(size, bytes);
     return errc::ok;
   }

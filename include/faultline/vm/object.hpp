@@ -112,7 +112,7 @@ class vm_object {
   void sleep_if_busy(page<S>& m, const char* wait_name) { interlock_.wait_unheld(m.busy, wait_name); }
 
   /// Sets the size to a larger number of pages, one section.
-  /// \returns the page at `tail` if it is there, valid, and may be mapped: its bytes past the old end may be a user's
+  /// \returns the page at `tail`, wired, if it is there, valid, and may be mapped: its bytes past the old end may be a user's
   [[nodiscard]] page<S>* grow(std::uint64_t size_pages, page_index tail);
   /// Sets the size, then vm_object_page_remove of all pages beyond it: unmaps them, and frees those that nobody holds.
   /// May sleep on busy pages, as "vmopar": \pre no page of this object is busy by the caller.
@@ -257,7 +257,9 @@ page<S>* vm_object<S>::grow(std::uint64_t size_pages, page_index tail) {
   if (size_pages > S::get(size_pages_)) S::set(size_pages_, size_pages);
   const auto& pages = S::get(pages_);
   const auto at = pages.find(raw(tail));
-  return at != pages.end() && at->second->valid && at->second->faulted_on ? at->second : nullptr;
+  if (at == pages.end() || !at->second->valid || !at->second->faulted_on) return nullptr;
+  page_wire(*at->second);
+  return at->second;
 }
 
 template <substrate S>
