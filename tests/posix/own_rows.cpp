@@ -321,17 +321,6 @@ const row table[] = {
        n("at", at(s, fd));
      },
      "w=0 at=0"},
-    {"X31",
-     "an append that cannot have its buffer",
-     [](system& s, notes& n) {
-       const auto fd = opened(s, "abc", o_rdwr.with_append());
-       n("w", s.write(fd, s.reserve(1), 5));
-       n("at", at(s, fd));
-       n("f", s.contents("f"));
-     },
-     "w=EFAULT at=0 f=abc",
-     {},
-     "w=EFAULT at=3 f=abc"},
     {"X32", "what is past the end in a private copy is the process's own",
      [](system& s, notes& n) {
        const auto fd = opened(s, "abcdef");
@@ -417,6 +406,25 @@ const row table[] = {
        n("past", s.load(m + 3 * p, 1));
      },
      "w=1 m=bb past=SIGBUS"},
+    {"X40", "a cut and a growth inside a hole leave it one, cached or not; what was stored there stays data",
+     [](system& s, notes& n) {
+       const auto p = static_cast<std::int64_t>(s.page());
+       const auto fd = opened(s, "");
+       (void)s.ftruncate(fd, 2 * p + 100);
+       const auto m = mapped(s, fd, 4);
+       n("seen", zero_or(s.load(m + 2 * s.page(), 3)));
+       (void)s.ftruncate(fd, 4 * p);
+       n("grown", s.lseek(fd, 0, whence::data));
+       n("cached", zero_or(s.load(m + s.page(), 3)));
+       (void)s.ftruncate(fd, p + 10);
+       n("cut", s.lseek(fd, 0, whence::data));
+       (void)s.store(m + s.page(), "Z");
+       (void)s.ftruncate(fd, p + 5);
+       (void)s.ftruncate(fd, 4 * p);
+       n("data", in_pages(s, s.lseek(fd, 0, whence::data)));
+       n("hole", in_pages(s, s.lseek(fd, p, whence::hole)));
+     },
+     "seen=zeros grown=ENXIO cached=zeros cut=ENXIO data=1 hole=2"},
 };
 
 }  // namespace
