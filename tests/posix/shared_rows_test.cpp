@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <barrier>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +18,8 @@ namespace {
 struct on_system {
   const shared_row* what;
   std::string system;  ///< "host", or the I/O policy
+
+  friend void PrintTo(const on_system& o, std::ostream* out) { *out << o.what->id << " on " << o.system; }
 };
 
 std::vector<on_system> everywhere() {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -73,6 +74,8 @@ TEST(PosixTable, each_id_has_a_row_or_a_reason_and_each_row_a_name_of_its_own) {
 struct on_system {
   row what;
   std::string system;  ///< "host", or the I/O policy
+
+  friend void PrintTo(const on_system& o, std::ostream* out) { *out << o.what.id << " on " << o.system; }
 };
 
 std::vector<on_system> everywhere() {
