@@ -1,6 +1,7 @@
 # The shipped scenario files, sorted: built into the library and installed. A new file is added here by hand.
 set(faultline_scenarios
   busy-truncate.scn
+  copied-and-reclaimed.scn
   crossed-read-queued-writers.scn
   crossed-read.scn
   crossed-write-cached.scn
@@ -19,6 +20,7 @@ set(faultline_scenarios
   own-file.scn
   own-page-whole.scn
   own-page.scn
+  private-copy-race.scn
   range-against-vnode.scn
   read-into-private.scn
   read-into-zeros.scn
@@ -27,6 +29,7 @@ set(faultline_scenarios
   rolled-back-write.scn
   self-read.scn
   self-write.scn
+  shared-offset-read.scn
   shared-offset.scn
   source-shrinks.scn
   source-unmapped.scn
@@ -34,6 +37,9 @@ set(faultline_scenarios
   torn-truncate.scn
   torn-write-20-pages.scn
   torn-write.scn
+  touch-truncate.scn
+  touch-unmap.scn
   two-appenders.scn
+  writers-overlap.scn
 )
 list(TRANSFORM faultline_scenarios PREPEND ${CMAKE_CURRENT_LIST_DIR}/)

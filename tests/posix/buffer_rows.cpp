@@ -278,6 +278,18 @@ const row table[] = {
        n("f", s.contents("f").substr(0, p) == letters(2 * p).substr(p));
      },
      "r=yes other=yes f=yes"},
+    {"X05",
+     "a write on O_APPEND that does nothing leaves the offset; FreeBSD: at the end",
+     [](system& s, notes& n) {
+       s.make("f", "abc");
+       const auto fd = s.open("f", o_rdwr.with_append()).value;
+       n("w", s.writev(fd, {{s.reserve(1), 10}, {s.buffer("x"), 1}}));
+       n("at", at(s, fd));
+       n("size", s.size(fd));
+     },
+     "w=EFAULT at=0 size=3",
+     {},
+     "w=EFAULT at=3 size=3"},
 };
 
 }  // namespace
