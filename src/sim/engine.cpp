@@ -398,6 +398,7 @@ void world::relax() {
 }
 
 void world::progress() noexcept {
+  if (running_ == no_task) return;  // set-up and checks: nobody waits for turns
   auto& e = self_engine();
   if ((e.daemons_ & only(running_)) != 0)
     return;  // what a daemon achieves does not help those who wait for their own

@@ -15,6 +15,10 @@ constexpr std::uint32_t windows = 4;
 constexpr std::uint32_t window_pages = 4;
 constexpr std::uint32_t file_pages = 5;
 
+constexpr std::array rights{vm::protection::read_write, vm::protection::read_write,
+                            vm::protection::read_write, vm::protection::read_write,
+                            vm::protection::read,       vm::protection::none};
+
 /// What the sequence knows of one page of a window.
 struct known_page {
   bool mapped = false;
@@ -38,9 +42,22 @@ class player {
     buffer_ = s_.buffer(pattern(3 * page_, 3));
     zeros_ = s_.zeros(2 * page_);
     for (auto& w : at_) w = s_.reserve(window_pages);
-    for (std::size_t i = 0; i < 2; ++i) {
-      fds_[i].fd = s_.open(i == 0 ? "f" : "g", kern::o_rdwr).value;
-      fds_[i].file = static_cast<int>(i);
+    for (std::size_t i = 0; i < descriptors; ++i) {
+      fds_[i] = {.fd = s_.open(name(i % 2), i < 2 ? kern::o_rdwr : kern::o_rdwr.with_append()).value,
+                 .file = static_cast<int>(i % 2),
+                 .append = i >= 2};
+    }
+    // Shared and private mappings of both; then what the calls make of them.
+    for (std::uint32_t w = 0; w < windows; ++w) {
+      const kern::map_flags kind{.shared = w < 2, .private_copy = w >= 2, .fixed = true};
+      (void)s_.mmap(at_[w], window_pages * page_, vm::protection::read_write, kind, fds_[w % 2].fd, 0);
+      for (std::uint32_t p = 0; p < window_pages; ++p) {
+        known_[w][p] = {.mapped = true,
+                        .shared = w < 2,
+                        .rights = vm::protection::read_write,
+                        .file = static_cast<int>(w % 2),
+                        .file_page = p};
+      }
     }
   }
 
@@ -53,8 +70,10 @@ class player {
     for (auto& byte : all) byte = static_cast<char>('a' + next.below(26));
     return all;
   }
-  [[nodiscard]] static const char* name(int file) { return file == 0 ? "f" : "g"; }
-  [[nodiscard]] std::uint64_t size_of(int file) { return s_.contents(name(file)).size(); }
+  [[nodiscard]] static const char* name(std::size_t file) { return file == 0 ? "f" : "g"; }
+  [[nodiscard]] std::uint64_t size_of(int file) {
+    return s_.contents(name(static_cast<std::size_t>(file))).size();
+  }
 
   struct memory {
     std::uint64_t at = 0;
@@ -68,7 +87,10 @@ class player {
   [[nodiscard]] std::uint64_t offset_of(std::uint32_t n) const;
   /// May all of it be had? `first_only`: its first byte.
   [[nodiscard]] bool accessible(const memory& m, std::uint64_t size, bool store, bool first_only);
-  [[nodiscard]] bool same_file(const memory& m, std::uint64_t size, int file) const;
+  /// Does the outcome of a transfer of bytes [first, last) of the file depend on the order in which its bytes are copied: is memory
+  /// of it a page of that range, or one that the transfer itself may make part of the file?
+  [[nodiscard]] bool order_matters(const memory& m, std::uint64_t size, int file, bool reads,
+                                   std::uint64_t first, std::uint64_t last);
 
   std::string transfer(const fsx_call& c, std::string& shown);
   std::string map(const fsx_call& c, std::string& shown);
@@ -85,6 +107,7 @@ class player {
   std::array<std::uint64_t, windows> at_{};
   std::array<std::array<known_page, window_pages>, windows> known_{};
   std::array<known_descriptor, descriptors> fds_{};
+  std::array<bool, files> made_room_{};  ///< a write there had nothing to copy
   std::uint64_t calls_ = 0;
 };
 
@@ -152,12 +175,15 @@ bool player::accessible(const memory& m, std::uint64_t size, bool store, bool fi
   return true;
 }
 
-bool player::same_file(const memory& m, std::uint64_t size, int file) const {
+bool player::order_matters(const memory& m, std::uint64_t size, int file, bool reads, std::uint64_t first,
+                           std::uint64_t last) {
   if (m.window < 0 || size == 0) return false;
   const auto& pages = known_[static_cast<std::size_t>(m.window)];
   for (auto p = m.offset / page_; p <= (m.offset + size - 1) / page_ && p < window_pages; ++p) {
     const auto& k = pages[static_cast<std::size_t>(p)];
-    if (k.mapped && k.file == file) return true;
+    if (!k.mapped || k.file != file || (reads && !k.shared && !how_.busy_pages)) continue;
+    const auto at = k.file_page * page_;
+    if ((at < last && at + page_ > first / page_ * page_) || at >= size_of(file)) return true;
   }
   return false;
 }
@@ -182,24 +208,29 @@ std::string player::transfer(const fsx_call& c, std::string& shown) {
   shown = fmt::format("{}{}{}(fd{}", at ? "p" : "", reads ? "read" : "write", vector ? "v" : "",
                       c.a % descriptors);
   bool whole = true;
-  bool own = false;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     shown += fmt::format(", {} {}", memories[i].shown, pieces[i].size);
     whole &= accessible(memories[i], pieces[i].size, reads, false);
-    own |= same_file(memories[i], pieces[i].size, d.file);
   }
   shown += at ? fmt::format(" at {})", offset) : ")";
-  if (d.fd >= 0 && own) return "left out";
   if (how_.whole_buffers && !whole) return "left out";
-  if (!reads && !whole && d.fd >= 0) {
-    std::uint64_t start = d.append ? size_of(d.file) : static_cast<std::uint64_t>(offset);
-    if (!at && !d.append)
-      start = static_cast<std::uint64_t>(
+  if (d.fd >= 0) {
+    auto first = d.append && !reads ? size_of(d.file) : static_cast<std::uint64_t>(offset);
+    if (!at && (!d.append || reads)) {
+      first = static_cast<std::uint64_t>(
           std::max<std::int64_t>(s_.lseek(d.fd, 0, kern::whence::current).value, 0));
-    const auto first = std::find_if(pieces.begin(), pieces.end(), [](const auto& p) { return p.size != 0; });
-    const auto which = static_cast<std::size_t>(first - pieces.begin());
-    if (first != pieces.end() && start > size_of(d.file) && !accessible(memories[which], 1, false, true))
-      return "left out";
+    }
+    std::uint64_t last = first;
+    for (const auto& p : pieces) last += p.size;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (order_matters(memories[i], pieces[i].size, d.file, reads, first, last)) return "left out";
+    }
+    const auto begin = std::find_if(pieces.begin(), pieces.end(), [](const auto& p) { return p.size != 0; });
+    const auto which = static_cast<std::size_t>(begin - pieces.begin());
+    if (!reads && !whole && begin != pieces.end()) {
+      if (first > size_of(d.file) && !accessible(memories[which], 1, false, true)) return "left out";
+      made_room_[static_cast<std::size_t>(d.file)] = true;
+    }
   }
   // A read that stores past the end of a mapped file's last page.
   if (reads) {
@@ -239,13 +270,11 @@ std::string player::map(const fsx_call& c, std::string& shown) {
   const auto first = c.b % window_pages;
   const auto count = c.c % (window_pages - first) + 1;
   const auto& d = fds_[c.d % descriptors];
-  constexpr std::array rights{vm::protection::read_write, vm::protection::read_write, vm::protection::read,
-                              vm::protection::none};
   const auto wanted = rights[c.e % rights.size()];
-  const auto kind = c.e / 4 % 5;  // 0, 1: shared; 2, 3: private; 4: anonymous
+  const auto kind = c.e / 6 % 5;  // 0, 1: shared; 2, 3: private; 4: anonymous
   const kern::map_flags how{
       .shared = kind < 2, .private_copy = kind >= 2, .fixed = true, .anonymous = kind == 4};
-  const auto file_page = c.e / 20 % file_pages;
+  const auto file_page = c.e / 30 % file_pages;
   const auto at = at_[window] + first * page_;
   shown = fmt::format("mmap(w{}+{}p, {}p, {}, {}, fd{}, {}p)", window, first, count, static_cast<int>(wanted),
                       kind < 2   ? "shared"
@@ -268,7 +297,7 @@ std::string player::map(const fsx_call& c, std::string& shown) {
 std::string player::change_window(const fsx_call& c, std::string& shown) {
   const auto window = c.a % windows;
   const auto first = c.b % window_pages;
-  const auto count = c.c % (window_pages - first) + 1;
+  const auto count = c.c % 4 == 0 ? window_pages - first : 1;
   const auto at = at_[window] + first * page_;
   auto& pages = known_[window];
   const auto all = std::all_of(pages.begin() + first, pages.begin() + first + count,
@@ -281,10 +310,9 @@ std::string player::change_window(const fsx_call& c, std::string& shown) {
   }
   if (c.kind == fsx_kind::sync) {
     shown = fmt::format("msync(w{}+{}p, {}p)", window, first, count);
-    return text(s_.msync(at, count * page_, {.sync = c.d % 3 != 0, .async = c.d % 3 == 0}));
+    return text(s_.msync(at, count * page_,
+                         {.sync = c.d % 3 != 0, .async = c.d % 3 == 0, .invalidate = c.d % 5 == 0}));
   }
-  constexpr std::array rights{vm::protection::read_write, vm::protection::read_write, vm::protection::read,
-                              vm::protection::none};
   const auto wanted = rights[c.d % rights.size()];
   shown = fmt::format("mprotect(w{}+{}p, {}p, {})", window, first, count, static_cast<int>(wanted));
   if (!all) return "left out";
@@ -320,16 +348,20 @@ std::string player::descriptor_call(const fsx_call& c, std::string& shown) {
   auto& d = fds_[slot];
   switch (c.kind) {
     case fsx_kind::open: {
-      constexpr std::array hows{kern::o_rdwr, kern::o_rdwr, kern::o_rdonly, kern::o_wronly,
+      constexpr std::array hows{kern::o_rdwr,
+                                kern::o_rdwr,
+                                kern::o_rdwr,
+                                kern::o_rdonly,
+                                kern::o_wronly,
+                                kern::o_rdwr.with_append(),
                                 kern::o_rdwr.with_append()};
       const auto how = hows[c.c % hows.size()];
       if (d.fd >= 0) (void)s_.close(d.fd);
-      d = {
-          .fd = s_.open(name(static_cast<int>(c.b % files)), c.d % 16 == 0 ? how.with_truncate() : how).value,
-          .file = static_cast<int>(c.b % files),
-          .append = how.append};
-      shown = fmt::format("fd{} = open({}, {}{})", slot, name(d.file), c.c % hows.size(),
-                          c.d % 16 == 0 ? ", trunc" : "");
+      d = {.fd = s_.open(name(c.b % files), c.d % 16 == 0 ? how.with_truncate() : how).value,
+           .file = static_cast<int>(c.b % files),
+           .append = how.append};
+      shown = fmt::format("fd{} = open({}, {}{})", slot, name(static_cast<std::size_t>(d.file)),
+                          c.c % hows.size(), c.d % 16 == 0 ? ", trunc" : "");
       return d.fd >= 0 ? "ok" : "no";
     }
     case fsx_kind::close: {
@@ -361,6 +393,12 @@ std::string player::descriptor_call(const fsx_call& c, std::string& shown) {
         got = s_.lseek(d.fd, 0, kern::whence::set);
       return text(got);
     }
+    case fsx_kind::seek_data: {
+      const auto from = c.b % 2 == 0 ? kern::whence::data : kern::whence::hole;
+      shown = fmt::format("lseek(fd{}, {}, {})", slot, offset_of(c.c), c.b % 2 == 0 ? "data" : "hole");
+      if (!how_.seek_data || made_room_[static_cast<std::size_t>(d.file)]) return "left out";
+      return text(s_.lseek(d.fd, static_cast<std::int64_t>(offset_of(c.c)), from));
+    }
     case fsx_kind::ftruncate:
       shown = fmt::format("ftruncate(fd{}, {})", slot, offset_of(c.b));
       return text(s_.ftruncate(d.fd, static_cast<std::int64_t>(offset_of(c.b))));
@@ -368,8 +406,8 @@ std::string player::descriptor_call(const fsx_call& c, std::string& shown) {
       shown = fmt::format("fsync(fd{})", slot);
       return text(s_.fsync(d.fd));
     default:
-      shown = fmt::format("evict({})", name(static_cast<int>(c.a % files)));
-      s_.evict(name(static_cast<int>(c.a % files)));
+      shown = fmt::format("evict({})", name(c.a % files));
+      s_.evict(name(c.a % files));
       return "ok";
   }
 }
@@ -380,12 +418,13 @@ std::uint64_t player::state(bool all_memory) {
     for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
     hash = (hash ^ 0x100U) * 0x100000001b3U;
   };
-  for (int f = 0; f < static_cast<int>(files); ++f) add(s_.contents(name(f)));
+  for (std::size_t f = 0; f < files; ++f) add(s_.contents(name(f)));
   for (const auto& d : fds_) {
     if (d.fd >= 0) add(text(s_.lseek(d.fd, 0, kern::whence::current)));
   }
   if (all_memory) {
     add(s_.load(buffer_, 3 * page_));
+    add(s_.load(zeros_, 2 * page_));
     for (const auto w : at_) {
       for (std::uint32_t p = 0; p < window_pages; ++p) add(s_.load(w + p * page_, page_));
     }
@@ -412,6 +451,7 @@ fsx_note player::play(const fsx_call& c) {
     case fsx_kind::close:
     case fsx_kind::dup:
     case fsx_kind::lseek:
+    case fsx_kind::seek_data:
     case fsx_kind::ftruncate:
     case fsx_kind::fsync:
     case fsx_kind::evict:
@@ -426,53 +466,12 @@ fsx_note player::play(const fsx_call& c) {
 
 }  // namespace
 
-std::vector<fsx_call> random_calls(std::uint64_t seed, std::size_t count) {
-  // How often: transfers and mappings most of all.
-  constexpr std::array kinds{
-      fsx_kind::open,    fsx_kind::dup,     fsx_kind::close, fsx_kind::read,      fsx_kind::read,
-      fsx_kind::write,   fsx_kind::write,   fsx_kind::pread, fsx_kind::pread,     fsx_kind::pwrite,
-      fsx_kind::pwrite,  fsx_kind::pwrite,  fsx_kind::readv, fsx_kind::writev,    fsx_kind::preadv,
-      fsx_kind::pwritev, fsx_kind::lseek,   fsx_kind::lseek, fsx_kind::ftruncate, fsx_kind::ftruncate,
-      fsx_kind::fsync,   fsx_kind::evict,   fsx_kind::map,   fsx_kind::map,       fsx_kind::map,
-      fsx_kind::unmap,   fsx_kind::protect, fsx_kind::sync,  fsx_kind::load,      fsx_kind::load,
-      fsx_kind::store,   fsx_kind::store,   fsx_kind::store, fsx_kind::open,
-  };
-  fsx_random next(seed);
-  std::vector<fsx_call> calls(count);
-  for (auto& c : calls) {
-    c.kind = kinds[next.below(kinds.size())];
-    for (auto* n : {&c.a, &c.b, &c.c, &c.d, &c.e}) *n = next.below(1U << 20U);
-  }
-  return calls;
-}
-
-std::vector<fsx_note> play(system& s, const std::vector<fsx_call>& calls, const fsx_options& how) {
+void play(system& s, const std::vector<fsx_call>& calls, const fsx_options& how,
+          std::vector<fsx_note>& notes) {
   player p(s, how);
-  std::vector<fsx_note> notes;
-  notes.reserve(calls.size());
+  notes.clear();
+  notes.reserve(calls.size() + 1);
   for (const auto& c : calls) notes.push_back(p.play(c));
-  return notes;
-}
-
-std::vector<fsx_call> minimised(std::vector<fsx_call> calls,
-                                const std::function<bool(const std::vector<fsx_call>&)>& differs) {
-  for (auto chunk = (calls.size() + 1) / 2; chunk > 0;) {
-    bool smaller = false;
-    for (std::size_t at = 0; at < calls.size();) {
-      auto fewer = calls;
-      const auto end = std::min(at + chunk, fewer.size());
-      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at),
-                  fewer.begin() + static_cast<std::ptrdiff_t>(end));
-      if (differs(fewer)) {
-        calls = std::move(fewer);
-        smaller = true;
-      } else {
-        at += chunk;
-      }
-    }
-    if (!smaller) chunk /= 2;
-  }
-  return calls;
 }
 
 }  // namespace faultline::posix

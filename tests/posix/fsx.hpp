@@ -4,9 +4,10 @@
 /// Random sequences of calls, the same on every system: two files, four descriptors, four windows of mapped memory, two buffers.
 ///
 /// What systems may answer differently is left out, by what the sequence itself knows of its memory:
-///   - transfers between a file and a mapping of the same file (any mix of old and new bytes is right);
+///   - transfers between a file and the same pages of it in memory (any mix of old and new bytes is right);
 ///   - stores through a shared mapping past the end of the file (the host zeroes them when it likes);
 ///   - a write past the end whose first byte cannot be had (some hosts move the end);
+///   - SEEK_DATA and SEEK_HOLE after a write of which nothing could be had (some hosts have made room for it);
 ///   - mprotect of what is not all mapped (some systems change a part of it).
 #include "posix/system.hpp"
 
@@ -30,6 +31,7 @@ enum class fsx_kind : std::uint8_t {
   preadv,
   pwritev,
   lseek,
+  seek_data,
   ftruncate,
   fsync,
   evict,
@@ -50,6 +52,9 @@ struct fsx_call {
 /// A sequence of that many calls; the same for the same seed everywhere.
 [[nodiscard]] std::vector<fsx_call> random_calls(std::uint64_t seed, std::size_t count);
 
+/// The call as an initializer: for fsx_found.cpp.
+[[nodiscard]] std::string as_source(const fsx_call& c);
+
 /// What a call gave, and what there was to be seen after it.
 struct fsx_note {
   std::string call;  ///< "pwrite(fd1, buffer+4090, 20, 8190)"
@@ -62,15 +67,18 @@ struct fsx_note {
 
 struct fsx_options {
   bool whole_buffers = false;  ///< leave out transfers of which a part of the buffer cannot be had
-  /// Leave out reads into private mappings of files: a policy that touches the whole buffer first has copied pages that the read then
-  /// does not reach, and these no longer show later writes to their file (POSIX leaves it open whether they do).
+  /// Leave out reads into private mappings of files: a policy that has the whole buffer before it reads has copied pages that the read
+  /// then does not reach, and these no longer show later writes to their file (POSIX leaves it open whether they do).
   bool no_reads_into_copies = false;
+  /// Leave out reads into a private mapping of the page that is read, too: the fault waits for the page that the copy keeps busy.
+  bool busy_pages = false;
+  bool seek_data = false;          ///< SEEK_DATA and SEEK_HOLE: the host's blocks are as large as pages
   std::uint32_t memory_every = 8;  ///< look at all memory after so many calls: it takes long
 };
 
-/// Does the calls.
-[[nodiscard]] std::vector<fsx_note> play(system& s, const std::vector<fsx_call>& calls,
-                                         const fsx_options& how);
+/// Does the calls; `notes` has those that came to an end.
+void play(system& s, const std::vector<fsx_call>& calls, const fsx_options& how,
+          std::vector<fsx_note>& notes);
 
 /// The fewest of the calls for which `differs` still holds. \pre it holds for all of them
 [[nodiscard]] std::vector<fsx_call> minimised(

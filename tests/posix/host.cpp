@@ -23,21 +23,26 @@ namespace faultline::posix {
 
 namespace {
 
-// The one access that may raise a signal at a time.
-sigjmp_buf back;                     // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-volatile sig_atomic_t caught = 0;    // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-volatile sig_atomic_t expected = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+// The access of each thread that may raise a signal.
+thread_local sigjmp_buf back;                   // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+thread_local volatile sig_atomic_t caught = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+thread_local volatile sig_atomic_t expected =
+    0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+// What was there before: a sanitizer's, or the default.
+struct sigaction old_segv {};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+struct sigaction old_bus {};   // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 void on_fault(int number) {
   if (expected == 0) {
-    signal(number, SIG_DFL);  // a real one: comes again
+    sigaction(number, number == SIGBUS ? &old_bus : &old_segv, nullptr);  // a real one: comes again
     return;
   }
   caught = number;
   siglongjmp(back, 1);
 }
 
-/// Handlers for SIGSEGV and SIGBUS while it lives.
+/// Handlers for SIGSEGV and SIGBUS while it lives. One at a time in a process.
 class faults_as_values {
  public:
   faults_as_values() {
@@ -45,19 +50,15 @@ class faults_as_values {
     handler.sa_handler = on_fault;
     sigemptyset(&handler.sa_mask);
     handler.sa_flags = SA_NODEFER;
-    sigaction(SIGSEGV, &handler, &segv_);
-    sigaction(SIGBUS, &handler, &bus_);
+    sigaction(SIGSEGV, &handler, &old_segv);
+    sigaction(SIGBUS, &handler, &old_bus);
   }
   faults_as_values(const faults_as_values&) = delete;
   faults_as_values& operator=(const faults_as_values&) = delete;
   ~faults_as_values() {
-    sigaction(SIGSEGV, &segv_, nullptr);
-    sigaction(SIGBUS, &bus_, nullptr);
+    sigaction(SIGSEGV, &old_segv, nullptr);
+    sigaction(SIGBUS, &old_bus, nullptr);
   }
-
- private:
-  struct sigaction segv_ {};
-  struct sigaction bus_ {};
 };
 
 #if defined(__has_feature)
@@ -147,7 +148,9 @@ class host final : public system {
   }
   void evict(std::string_view name) override {
     const int fd = ::open(path(name).c_str(), O_RDWR);
-    (void)fdatasync(fd);
+    // No commit of the journal: only clean pages leave the cache.
+    (void)sync_file_range(fd, 0, 0,
+                          SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
     (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     ::close(fd);
   }
@@ -185,14 +188,12 @@ class host final : public system {
     return first + page();
   }
   [[nodiscard]] std::string load(std::uint64_t at, std::uint64_t size) override {
-    const faults_as_values guard;
     std::string all(static_cast<std::size_t>(size), '\0');
     if (!copy(static_cast<const char*>(pointer(at)), all.data(), all.size()))
       return caught == SIGBUS ? "SIGBUS" : "SIGSEGV";
     return all;
   }
   std::string store(std::uint64_t at, std::string_view bytes) override {
-    const faults_as_values guard;
     if (!copy(bytes.data(), static_cast<char*>(pointer(at)), bytes.size()))
       return caught == SIGBUS ? "SIGBUS" : "SIGSEGV";
     return "ok";
@@ -287,6 +288,7 @@ class host final : public system {
     return v;
   }
 
+  faults_as_values guard_;
   std::string directory_;
   std::map<int, std::string> open_;
   std::map<std::uint64_t, std::size_t> mapped_;

@@ -2,6 +2,7 @@
 // Reading, writing, offsets, sizes. Sources: POSIX.1-2017; LTP read, write, pread, pwrite, lseek, ftruncate; pjdfstest ftruncate.
 #include "posix/rows.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace faultline::posix {
@@ -20,15 +21,6 @@ kern::parameters appends() {
   auto p = host_like();
   p.append_moves_pwrite = true;
   return p;
-}
-
-std::int64_t opened(system& s, std::string_view contents, kern::open_flags how = o_rdwr) {
-  s.make("f", contents);
-  return s.open("f", how).value;
-}
-outcome at(system& s, std::int64_t fd) { return s.lseek(fd, 0, whence::current); }
-outcome in_pages(system& s, const outcome& o) {
-  return o.ok() ? outcome{o.value / static_cast<std::int64_t>(s.page())} : o;
 }
 
 const row table[] = {
@@ -218,6 +210,30 @@ const row table[] = {
        n("f", s.contents("f"));
      },
      "w=2 again=EFBIG f=abcdefgh01"},
+    {"S29",
+     "a write that ends half-way: offset and size move by what it returns",
+     [](system& s, notes& n) {
+       const auto fd = opened(s, "abc");
+       (void)s.lseek(fd, 1, whence::set);
+       const auto good = s.buffer("0123456789");
+       n("w", s.writev(fd, {{good, 10}, {s.reserve(1), 10}}));
+       n("at", at(s, fd));
+       n("f", s.contents("f"));
+     },
+     "w=10 at=11 f=a0123456789",
+     {},
+     "w=EFAULT at=11 f=a0123456789"},
+    {"S55", "open and dup give the lowest free number",
+     [](system& s, notes& n) {
+       const auto one = opened(s, "abc");
+       const auto two = s.open("f", o_rdonly).value;
+       const auto three = s.dup(one).value;
+       (void)s.close(two);
+       (void)s.close(one);
+       n("open", s.open("f", o_rdonly).value == std::min(one, two));
+       n("dup", s.dup(three).value == std::max(one, two));
+     },
+     "open=yes dup=yes"},
     {"S57", "a second open has an offset of its own, a duplicate has not",
      [](system& s, notes& n) {
        const auto one = opened(s, "abcdef");
@@ -228,6 +244,30 @@ const row table[] = {
        n("open", at(s, other));
      },
      "dup=3 open=0"},
+    {"S71", "a descriptor that is closed, or never was",
+     [](system& s, notes& n) {
+       const auto fd = opened(s, "abc");
+       n("close", s.close(fd));
+       n("again", s.close(fd));
+       n("read", s.read(fd, s.buffer("x"), 1));
+       n("dup", s.dup(fd));
+       n("lseek", s.lseek(fd, 0, whence::set));
+       n("size", s.size(fd));
+       n("never", s.close(900));
+       n("negative", s.close(-1));
+     },
+     "close=0 again=EBADF read=EBADF dup=EBADF lseek=EBADF size=EBADF never=EBADF negative=EBADF"},
+    {"S73", "a number that is used again means the new file",
+     [](system& s, notes& n) {
+       const auto fd = opened(s, "abc");
+       s.make("g", "xyz");
+       (void)s.close(fd);
+       n("same", s.open("g", o_rdonly).value == fd);
+       const auto b = s.buffer("...");
+       n("r", s.read(fd, b, 3));
+       n("b", s.load(b, 3));
+     },
+     "same=yes r=3 b=xyz"},
     {"S118", "ftruncate on O_RDONLY, to a negative length",
      [](system& s, notes& n) {
        const auto fd = opened(s, "abc");
@@ -271,50 +311,10 @@ const row table[] = {
        n("f", s.contents("f"));
      },
      "same=0 f=abc"},
-    {"X01", "cut inside a page, evicted, then grown: nothing old shows",
-     [](system& s, notes& n) {
-       const auto fd = opened(s, letters(3 * s.page()));
-       const auto p = s.page();
-       n("cut", s.ftruncate(fd, static_cast<std::int64_t>(p + 10)));
-       s.evict("f");
-       n("grow", s.ftruncate(fd, static_cast<std::int64_t>(3 * p)));
-       s.evict("f");
-       const auto all = s.contents("f");
-       n("kept", all.substr(0, p + 10) == letters(p + 10));
-       n("zeros", all.find_first_not_of('\0', p + 10) == std::string::npos && all.size() == 3 * p);
-     },
-     "cut=0 grow=0 kept=yes zeros=yes"},
-    {"X02", "written, evicted, read again",
-     [](system& s, notes& n) {
-       const auto fd = opened(s, letters(2 * s.page(), 'k'));
-       const auto p = s.page();
-       n("w", s.pwrite(fd, s.buffer("0123456789"), 10, static_cast<std::int64_t>(p - 5)));
-       n("sync", s.fsync(fd));
-       s.evict("f");
-       const auto b = s.buffer("............");
-       n("r", s.pread(fd, b, 12, static_cast<std::int64_t>(p - 6)));
-       n("b", s.load(b + 1, 10));
-     },
-     "w=10 sync=0 r=12 b=0123456789"},
-    {"X03", "open with O_TRUNC",
-     [](system& s, notes& n) {
-       (void)opened(s, "abc");
-       const auto fd = s.open("f", o_rdwr.with_truncate()).value;
-       n("size", s.size(fd));
-       n("missing", s.open("nobody", o_rdonly));
-     },
-     "size=0 missing=ENOENT"},
 };
 
 }  // namespace
 
 std::span<const row> io_rows() { return table; }
-
-std::string letters(std::uint64_t n, char first) {
-  std::string all(static_cast<std::size_t>(n), '\0');
-  for (std::size_t i = 0; i < all.size(); ++i)
-    all[i] = static_cast<char>('a' + (static_cast<std::size_t>(first - 'a') + i + i / 256) % 26);
-  return all;
-}
 
 }  // namespace faultline::posix

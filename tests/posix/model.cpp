@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The calls on the model: one task of a simulated kernel.
-#include "posix/system.hpp"
+#include "posix/shared.hpp"
 #include "unit/kern/alone.hpp"
 
 #include <sstream>
@@ -11,7 +11,8 @@ namespace {
 
 class model final : public system {
  public:
-  explicit model(test::alone& on) : k_(on.k), p_(on.process), td_(on.td) {}
+  explicit model(test::alone& on) : model(on.k, on.process, on.td) {}
+  model(test::kernel& k, test::kernel::process& p, test::kernel::thread& td) : k_(k), p_(p), td_(td) {}
 
   [[nodiscard]] std::uint64_t page() const override { return k_.tunables().page_size; }
 
@@ -135,6 +136,47 @@ std::string on_model(std::string_view io, kern::parameters p, const std::functio
   std::ostringstream out;
   out << r;
   return out.str();
+}
+
+shared_ends on_model(std::string_view io, kern::parameters p, const shared_row& row) {
+  struct state {
+    place where{};
+    std::array<outcome, 3> gave{};
+    std::size_t tasks = 0;
+    std::size_t done = 0;
+  };
+  sim::options how;
+  how.executions_max = 200'000;
+  const auto r = sim::explore(how, [&](sim::execution& e) {
+    auto& k = e.make<test::kernel>(p, test::io_named(io));
+    auto& process = k.make_process("p");
+    auto& first = e.make<model>(k, process, k.make_thread(process));
+    auto& all = e.make<state>();
+    all.where = row.set_up(first);
+    for (std::size_t i = 0; i < row.tasks.size() && row.tasks.at(i) != nullptr; ++i) {
+      ++all.tasks;
+      auto& own = e.make<model>(k, process, k.make_thread(process));
+      e.spawn(std::string(1, static_cast<char>('A' + i)), [&row, &own, &all, i] {
+        all.gave.at(i) = row.tasks.at(i)(own, all.where);
+        ++all.done;
+      });
+    }
+    e.at_end([&row, &e, &k, &first, &all] {
+      if (all.done != all.tasks) return;
+      e.here().check(k.account().none(), "a page or a lock was left held");
+      notes n;
+      row.end(first, all.where, all.gave, n);
+      e.here().observe("end", n.all());
+    });
+  });
+  shared_ends seen;
+  for (const auto& [end, count] : r.outcomes) seen.ends.insert(end.substr(std::string_view("end=").size()));
+  if (r.verdict != sim::verdict::clean || !r.complete) {
+    std::ostringstream out;
+    out << r;
+    seen.defect = out.str();
+  }
+  return seen;
 }
 
 }  // namespace faultline::posix

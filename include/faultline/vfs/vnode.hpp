@@ -113,10 +113,11 @@ class vnode_base : public vm::pager<S> {
   [[nodiscard]] std::optional<device::block_number> block_of(page_index index) const {
     return raw(index) < blocks.size() ? blocks[static_cast<std::size_t>(raw(index))] : std::nullopt;
   }
+  /// A clean page of a hole has nothing to zero, and stays a hole: SEEK_DATA must not depend on what is cached.
   void zero_tail(vm::page<S>& m, std::uint64_t end) {
     const auto at = static_cast<std::size_t>(end % page_size());
     S::fill(*m.bytes, at, page_size() - at, std::byte{0});
-    m.dirty.set();
+    if (block_of(m.index) || object.has_dirty(m.index)) m.dirty.set();
   }
 
   /// After a read: what the block has past the end of the file is not the file's (vnode_pager_input).

@@ -164,14 +164,14 @@ result<user_address> address_space<S>::map(const map_request<S>& wanted) {
   lock();
   auto& all = S::change(entries_);
   const auto first = wanted.where ? raw(*wanted.where) : find_space(all, size);
+  const bool room = size <= user_max && first <= user_max - size;
+  const bool taken = room && wanted.where && !wanted.replace &&
+                     std::any_of(all.begin(), all.end(),
+                                 [&](const auto& e) { return e.first < first + size && first < e.last; });
   errc error = errc::ok;
-  if (size > user_max || first > user_max - size) {
-    error = errc::enomem;
-  } else if (wanted.where && !wanted.replace && std::any_of(all.begin(), all.end(), [&](const auto& e) {
-               return e.first < first + size && first < e.last;
-             })) {
+  if (taken) {
     error = errc::eexist;
-  } else if (!entry_limit_bears(all, first, first + size, 1)) {
+  } else if (!room || !entry_limit_bears(all, first, first + size, 1)) {
     error = errc::enomem;
   }
   if (error == errc::ok) {
@@ -239,11 +239,9 @@ errc address_space<S>::protect(user_address first, user_address last, protection
     ++pieces;
     if (!allows(e.rights_max, rights)) error = errc::eacces;
   }
-  if (reached < raw(last)) {
+  const bool mapped = reached >= raw(last);
+  if (!mapped || (error == errc::ok && !entry_limit_bears(all, raw(first), raw(last), pieces)))
     error = errc::enomem;
-  } else if (error == errc::ok && !entry_limit_bears(all, raw(first), raw(last), pieces)) {
-    error = errc::enomem;
-  }
   if (error == errc::ok && first < last) {
     clip(all, raw(first));
     clip(all, raw(last));
