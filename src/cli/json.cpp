@@ -72,7 +72,9 @@ json::object row_of(const scenario::scenario& s, const scenario::expectation& ro
           {"cycle", array_of(row.cycle)},
           {"outcomes", array_of(row.outcomes)},
           {"reversals", std::move(reversals)},
-          {"complete", row.complete && row.verdict == sim::verdict::clean},
+          {"complete", row.complete && !row.random_only && row.verdict == sim::verdict::clean},
+          {"random_steps", row.random_steps},
+          {"random_only", row.random_only},
           {"full_only", row.full_only}};
 }
 

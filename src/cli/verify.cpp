@@ -70,7 +70,7 @@ cells first_cells(const job& j) {
   c[0] = j.what->info.name;
   c[1] = j.row->policies.empty() ? "stock" : text_of(j.row->policies, ",");
   c[2] = j.row->omit.empty() ? "-" : fmt::format("{}", fmt::join(j.row->omit, ","));
-  c[3] = j.row->preemptions ? std::to_string(*j.row->preemptions) : "any";
+  c[3] = j.row->random_only ? "random" : j.row->preemptions ? std::to_string(*j.row->preemptions) : "any";
   c[4] = sim::name_of(j.row->verdict);
   return c;
 }

@@ -347,7 +347,7 @@ void resolver::accepted(cursor& c, call& what) const {
       const auto value = c.a_number("a result", ~std::uint64_t{0});
       if (value != 0 && !gives_number(what.kind))
         c.fail(begin, fmt::format("this call gives ok or an error, not {}", value));
-      what.accepted.push_back(std::to_string(value));
+      what.accepted.push_back(gives_number(what.kind) ? std::to_string(value) : "ok");
     } else {
       const std::string_view word = c.a_word("a result");
       const bool known_errno = std::any_of(std::begin(every_errc), std::end(every_errc),
@@ -363,7 +363,7 @@ void resolver::accepted(cursor& c, call& what) const {
       }
       if (word == "ok" && gives_number(what.kind))
         c.fail(begin, "this call gives a number or an error, not ok");
-      what.accepted.push_back(word == "ok" ? "0" : std::string(word));
+      what.accepted.emplace_back(word);
     }
   } while (c.sign("|"));
 }

@@ -157,6 +157,9 @@ void resolver::search_of(cursor& c, expectation& row) const {
       row.complete = false;
     } else if (c.done()) {
       c.fail("the verdict is missing: expect POLICY ... : VERDICT");
+    } else if (std::any_of(verdicts.begin(), verdicts.end(),
+                           [&](auto v) { return c.at_word(sim::name_of(v)); })) {
+      c.fail("a : is missing before the verdict");
     } else {
       policy(c, row.policies, true);
     }

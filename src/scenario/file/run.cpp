@@ -58,7 +58,9 @@ class interpreter {
   [[nodiscard]] static user_address address(const process_state& p, const user_range& r) {
     return p.addresses[r.memory] + r.offset;
   }
-  static text_value text(errc e) { return text_value{name_of(e), &simulated::memory()}; }
+  static text_value text(errc e) {
+    return text_value{e == errc::ok ? "ok" : name_of(e), &simulated::memory()};
+  }
   static text_value text(std::uint64_t n) {
     return text_value{fmt::format_int(n).c_str(), &simulated::memory()};
   }

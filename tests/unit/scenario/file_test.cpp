@@ -159,6 +159,7 @@ std::vector<wrong> wrong_files() {
       {task + "expect vn-io-fault: clean\nexpect vn-io-fault: clean\n",
        "f:11:8: there is an expectation for these policies, steps and bound already"},
       {task + "expect vn-io-fault, prefault: clean\n", "f:10:21: a policy for axis io is given twice"},
+      {task + "expect vn-io-fault clean\n", "f:10:20: a : is missing before the verdict"},
       {task + "expect vn-io-fault random 0: clean\n", "random is followed by 1 step or more"},
       {task + "adversary V forever\n  evict A 0\nexpect vn-io-fault: clean\n", "a row is: random N only"},
       {task + "adversary V forever\n  evict A 0\nadversary W\n  kill V\n", "there is nothing to kill"},
@@ -223,7 +224,7 @@ TEST(FileRuns, each_call_gives_what_it_should) {
   l2: load m 2
   e: load m+8 1
 )"),
-      "bad=EBADF c=11 cl=0 e=SIGSEGV l=bbxx l2=zz n=1 r=4 s=11 st=0 t=0 v=2 v2=2 v3=4 v4=1 w=4 y=0 z=6");
+      "bad=EBADF c=11 cl=ok e=SIGSEGV l=bbxx l2=zz n=1 r=4 s=11 st=ok t=ok v=2 v2=2 v3=4 v4=1 w=4 y=ok z=6");
 }
 
 TEST(FileRuns, mappings_are_made_changed_and_taken_away_by_calls) {
@@ -243,7 +244,7 @@ TEST(FileRuns, mappings_are_made_changed_and_taken_away_by_calls) {
   sy: msync q 4
   sa: msync q 4 async invalidate
 )"),
-            "gone=SIGSEGV p=PPaa pr=0 q=bbbb r=\\0bb sa=0 st=SIGSEGV sy=0 un=0 x=EEXIST");
+            "gone=SIGSEGV p=PPaa pr=ok q=bbbb r=\\0bb sa=ok st=SIGSEGV sy=ok un=ok x=EEXIST");
 }
 
 TEST(FileRuns, adversaries_evict_cut_and_break_the_disk) {
