@@ -97,6 +97,11 @@ void* pointer(std::uint64_t at) {
   return reinterpret_cast<void*>(at);  // NOLINT(performance-no-int-to-ptr): user addresses are numbers here
 }
 
+/// Where the next mapping goes: a part of the address space that neither kernels nor sanitizers use by themselves. What a row
+/// unmaps is nobody else's then, and there is nothing of theirs to unmap in the end.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+std::uint64_t next_address = std::uint64_t{1} << 45U;
+
 class host final : public system {
  public:
   host() {
@@ -107,7 +112,7 @@ class host final : public system {
   host(const host&) = delete;
   host& operator=(const host&) = delete;
   ~host() override {
-    for (const auto& [at, size] : mapped_) ::munmap(pointer(at), size);
+    ::munmap(pointer(first_address_), static_cast<std::size_t>(next_address - first_address_));
     for (const auto& [fd, name] : open_) ::close(fd);
     if (limited_) {
       setrlimit(RLIMIT_FSIZE, &old_limit_);
@@ -178,14 +183,9 @@ class host final : public system {
     return at;
   }
   std::uint64_t reserve(std::uint64_t pages) override {
-    // A region of our own, cut out and given back: nobody else maps there before we do, since the region around it stays.
-    const auto size = static_cast<std::size_t>((pages + 2) * page());
-    void* const region = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (region == MAP_FAILED) throw std::runtime_error("no address space");
-    const auto first = reinterpret_cast<std::uint64_t>(region);
-    ::munmap(pointer(first + page()), static_cast<std::size_t>(pages * page()));
-    mapped_.emplace(first, size);
-    return first + page();
+    const auto first = next_address + page();
+    next_address = first + (pages + 1) * page();
+    return first;
   }
   [[nodiscard]] std::string load(std::uint64_t at, std::uint64_t size) override {
     std::string all(static_cast<std::size_t>(size), '\0');
@@ -260,11 +260,14 @@ class host final : public system {
     const int how = (flags.shared ? MAP_SHARED : 0) | (flags.private_copy ? MAP_PRIVATE : 0) |
                     (flags.fixed ? MAP_FIXED : 0) | (flags.no_replace ? MAP_FIXED_NOREPLACE : 0) |
                     (flags.anonymous ? MAP_ANONYMOUS : 0);
+    const bool placed = flags.fixed || flags.no_replace;
+    constexpr auto most = std::uint64_t{1} << 40U;
+    if (!placed && size < most) at = reserve((size + page() - 1) / page());  // asked for, not insisted on
     void* const where =
         ::mmap(pointer(at), size, prot_of(rights), how, flags.anonymous ? -1 : static_cast<int>(fd), offset);
     if (where == MAP_FAILED) return of(-1);
+    if (!placed && where != pointer(at)) throw std::runtime_error("the host maps elsewhere");
     const auto first = reinterpret_cast<std::uint64_t>(where);
-    if (!flags.fixed && !flags.no_replace) mapped_.emplace(first, size);
     return {static_cast<std::int64_t>(first)};
   }
   outcome munmap(std::uint64_t at, std::uint64_t size) override { return of(::munmap(pointer(at), size)); }
@@ -291,7 +294,7 @@ class host final : public system {
   faults_as_values guard_;
   std::string directory_;
   std::map<int, std::string> open_;
-  std::map<std::uint64_t, std::size_t> mapped_;
+  const std::uint64_t first_address_ = next_address;
   bool limited_ = false;
   rlimit old_limit_{};
   sighandler_t old_handler_ = nullptr;
