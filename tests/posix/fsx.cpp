@@ -107,7 +107,7 @@ class player {
   std::array<std::uint64_t, windows> at_{};
   std::array<std::array<known_page, window_pages>, windows> known_{};
   std::array<known_descriptor, descriptors> fds_{};
-  std::array<bool, files> made_room_{};  ///< a write there had nothing to copy
+  std::array<bool, files> made_room_{};  ///< by a call that then stored nothing there
   std::uint64_t calls_ = 0;
 };
 
@@ -241,7 +241,10 @@ std::string player::transfer(const fsx_call& c, std::string& shown) {
         const auto& k = known_[static_cast<std::size_t>(memories[i].window)][static_cast<std::size_t>(p)];
         if (k.mapped && k.file >= 0 && k.shared && (k.file_page + 1) * page_ > size_of(k.file))
           return "left out";
-        if (k.mapped && k.file >= 0 && !k.shared && how_.no_reads_into_copies) return "left out";
+        if (k.mapped && k.file >= 0 && how_.has_whole_buffer) {
+          if (!k.shared) return "left out";
+          made_room_[static_cast<std::size_t>(k.file)] = true;
+        }
       }
     }
   }

@@ -67,9 +67,10 @@ struct fsx_note {
 
 struct fsx_options {
   bool whole_buffers = false;  ///< leave out transfers of which a part of the buffer cannot be had
-  /// Leave out reads into private mappings of files: a policy that has the whole buffer before it reads has copied pages that the read
-  /// then does not reach, and these no longer show later writes to their file (POSIX leaves it open whether they do).
-  bool no_reads_into_copies = false;
+  /// A policy has the whole buffer before it reads, though less may be read. So leave out reads into private mappings of files: pages
+  /// were copied that the read does not reach, and these no longer show later writes to their file (POSIX leaves it open whether they
+  /// do). And do not ask for holes that a shared mapping shows: they were made room for.
+  bool has_whole_buffer = false;
   /// Leave out reads into a private mapping of the page that is read, too: the fault waits for the page that the copy keeps busy.
   bool busy_pages = false;
   bool seek_data = false;          ///< SEEK_DATA and SEEK_HOLE: the host's blocks are as large as pages

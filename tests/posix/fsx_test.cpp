@@ -90,7 +90,7 @@ const std::array found{
 
 fsx_options options_for(std::string_view io) {
   return {.whole_buffers = io == "vn-io-fault",  // its answer to faults is its own
-          .no_reads_into_copies = io == "prefault" || io == "vn-io-fault",
+          .has_whole_buffer = io == "prefault" || io == "vn-io-fault",
           .busy_pages = io == "page-busy",
           .seek_data = blocks_are_pages()};
 }
