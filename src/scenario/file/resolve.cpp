@@ -16,6 +16,7 @@ namespace {
 template <class Range>
 std::vector<std::string_view> names_of(const Range& made) {
   std::vector<std::string_view> out;
+  out.reserve(made.size());
   for (const auto& one : made) out.push_back(one.name);
   return out;
 }

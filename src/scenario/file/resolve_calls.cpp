@@ -51,6 +51,7 @@ constexpr std::array calls{
 template <class Range>
 std::vector<std::string_view> names_of(const Range& made) {
   std::vector<std::string_view> out;
+  out.reserve(made.size());
   for (const auto& one : made) out.push_back(one.name);
   return out;
 }

@@ -329,6 +329,7 @@ void interpreter::check() const {
 
 std::vector<std::string_view> counter_names() {
   std::vector<std::string_view> names;
+  names.reserve(counters.size());
   for (const auto& c : counters) names.push_back(c.name);
   return names;
 }
