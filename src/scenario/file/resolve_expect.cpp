@@ -207,6 +207,7 @@ void resolver::expect(cursor& c) {
   search_of(c, row);
   c.the_sign(":", "an expectation");
   std::vector<std::string_view> valid;
+  valid.reserve(verdicts.size());
   for (const auto v : verdicts) valid.emplace_back(sim::name_of(v));
   const auto at = c.here();
   const auto name = c.one_of("verdict", valid);
