@@ -9,20 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <iterator>
 #include <utility>
 
 namespace faultline::cli {
 
 namespace {
-
-template <class Range, class Name>
-std::vector<std::string_view> names_of(const Range& range, Name&& name) {
-  std::vector<std::string_view> out;
-  out.reserve(std::size(range));
-  for (const auto& entry : range) out.push_back(name(entry));
-  return out;
-}
 
 bool has_value(const scenario::axis& a, std::string_view value) {
   return std::any_of(a.values.begin(), a.values.end(), [&](const auto& v) { return v.name == value; });
@@ -39,7 +30,8 @@ std::vector<std::string_view> axes_with(const scenario::scenario& s, std::string
 
 const scenario::axis& axis_named(const scenario::scenario& s, std::string_view name) {
   const auto* a = scenario::find_axis(name);
-  if (a == nullptr) throw usage_error(unknown("policy axis", name, names_of(s.info.axes, std::identity{})));
+  if (a == nullptr)
+    throw usage_error(unknown("policy axis", name, scenario::names_of(s.info.axes, std::identity{})));
   if (std::find(s.info.axes.begin(), s.info.axes.end(), name) == s.info.axes.end()) {
     throw usage_error(fmt::format("{} has no policy axis {}; its axes are: {}", s.info.name, name,
                                   fmt::join(s.info.axes, ", ")));
@@ -51,7 +43,7 @@ const scenario::axis& axis_named(const scenario::scenario& s, std::string_view n
 
 const scenario::scenario& scenario_named(std::string_view name) {
   if (const auto* s = scenario::find(name)) return *s;
-  throw usage_error(unknown("scenario", name, names_of(scenario::all(), [](const auto& s) {
+  throw usage_error(unknown("scenario", name, scenario::names_of(scenario::all(), [](const auto& s) {
                               return std::string_view(s.info.name);
                             })));
 }
@@ -71,7 +63,7 @@ scenario::policies policies_named(const scenario::scenario& s, std::span<const s
                                       s.info.name, a.name, others.front(), value));
       }
       throw usage_error(unknown(fmt::format("{} policy", a.name), value,
-                                names_of(a.values, [](const auto& v) { return v.name; })));
+                                scenario::names_of(a.values, [](const auto& v) { return v.name; })));
     }
     if (!chosen.emplace(a.name, value).second) {
       throw usage_error(fmt::format("a policy for axis {} is given twice: choose one of \"{}\" and \"{}\"",
@@ -86,8 +78,9 @@ std::vector<const step*> steps_named(std::span<const std::string> names) {
   for (const auto& name : names) {
     const auto* s = scenario::find_step(name);
     if (s == nullptr) {
-      auto valid = names_of(scenario::steps(), [](const step* known) { return known->id; });
-      const auto long_names = names_of(scenario::steps(), [](const step* known) { return known->name; });
+      auto valid = scenario::names_of(scenario::steps(), [](const step* known) { return known->id; });
+      const auto long_names =
+          scenario::names_of(scenario::steps(), [](const step* known) { return known->name; });
       auto near = scenario::nearest(name, long_names);
       auto text = unknown("step", name, valid);
       if (name.size() > 4 && !near.empty()) text += fmt::format("; of the long names, {} is near", near);

@@ -13,14 +13,6 @@ namespace faultline::scenario::file {
 
 namespace {
 
-template <class Range>
-std::vector<std::string_view> names_of(const Range& made) {
-  std::vector<std::string_view> out;
-  out.reserve(made.size());
-  for (const auto& one : made) out.push_back(one.name);
-  return out;
-}
-
 constexpr std::array<std::string_view, 17> statements{"name",
                                                       "summary",
                                                       "thread",
@@ -55,7 +47,7 @@ std::size_t resolver::file_named(cursor& c) const {
   const auto at = std::find_if(files.begin(), files.end(), [&](const auto& f) { return f.name == name; });
   if (at == files.end()) {
     c.fail(begin, files.empty() ? fmt::format("there is no file {} before this line", name)
-                                : unknown("file", name, names_of(files)));
+                                : unknown("file", name, names_of(files, &file_made::name)));
   }
   return static_cast<std::size_t>(at - files.begin());
 }
@@ -452,7 +444,7 @@ void resolver::task(cursor& c, bool adversary) {
         std::find_if(processes.begin(), processes.end(), [&](const auto& one) { return one.name == name; });
     if (p == processes.end()) {
       c.fail(at, processes.empty() ? fmt::format("there is no process {} before this line", name)
-                                   : unknown("process", name, names_of(processes)));
+                                   : unknown("process", name, names_of(processes, &process_made::name)));
     }
     t.process = static_cast<std::size_t>(p - processes.begin());
   }

@@ -48,14 +48,6 @@ constexpr std::array calls{
     call_name{"writev", call_kind::writev, "FD [ADDRESS BYTES, ...]"},
 };
 
-template <class Range>
-std::vector<std::string_view> names_of(const Range& made) {
-  std::vector<std::string_view> out;
-  out.reserve(made.size());
-  for (const auto& one : made) out.push_back(one.name);
-  return out;
-}
-
 bool is_vector(call_kind k) {
   return k == call_kind::readv || k == call_kind::writev || k == call_kind::preadv || k == call_kind::pwritev;
 }
@@ -105,7 +97,7 @@ void resolver::call_line(cursor& c) {
   }
   const auto named =
       std::find_if(calls.begin(), calls.end(), [&](const auto& known) { return known.name == word; });
-  if (named == calls.end()) c.fail(begin, unknown("call", word, names_of(calls)));
+  if (named == calls.end()) c.fail(begin, unknown("call", word, names_of(calls, &call_name::name)));
   what.kind = named->kind;
   if (c.done() && !named->operands.empty())
     c.fail(fmt::format("{} takes: {} {}", word, word, named->operands));
@@ -124,9 +116,9 @@ std::size_t resolver::descriptor(cursor& c) {
   const auto at =
       std::find_if(p.descriptors.begin(), p.descriptors.end(), [&](const auto& d) { return d.name == name; });
   if (at == p.descriptors.end()) {
-    c.fail(begin, p.descriptors.empty()
-                      ? fmt::format("{} has no descriptors", p.name)
-                      : unknown(fmt::format("descriptor of {}", p.name), name, names_of(p.descriptors)));
+    c.fail(begin, p.descriptors.empty() ? fmt::format("{} has no descriptors", p.name)
+                                        : unknown(fmt::format("descriptor of {}", p.name), name,
+                                                  names_of(p.descriptors, &descriptor_made::name)));
   }
   own(c, begin, at->name, at->made_by);
   return static_cast<std::size_t>(at - p.descriptors.begin());
@@ -160,7 +152,8 @@ user_range resolver::address(cursor& c, process_made& p) {
       std::find_if(p.memory.begin(), p.memory.end(), [&](const auto& m) { return m.name == name; });
   if (at == p.memory.end()) {
     c.fail(begin, p.memory.empty() ? fmt::format("{} has no memory before this line", p.name)
-                                   : unknown(fmt::format("memory of {}", p.name), name, names_of(p.memory)));
+                                   : unknown(fmt::format("memory of {}", p.name), name,
+                                             names_of(p.memory, &memory_made::name)));
   }
   own(c, begin, at->name, at->made_by);
   user_range r{.memory = static_cast<std::size_t>(at - p.memory.begin())};
@@ -322,7 +315,7 @@ void resolver::system_operands(cursor& c, call& what) {
     const auto begin = c.here();
     const auto& name = c.a_word("the name of a task");
     const auto at = std::find_if(tasks.begin(), tasks.end(), [&](const auto& t) { return t.name == name; });
-    if (at == tasks.end()) c.fail(begin, unknown("task", name, names_of(tasks)));
+    if (at == tasks.end()) c.fail(begin, unknown("task", name, names_of(tasks, &task_made::name)));
     if (at->forever) c.fail(begin, fmt::format("{} goes on for ever; there is nothing to kill", name));
     at->may_be_killed = true;
     what.task = static_cast<std::size_t>(at - tasks.begin());
