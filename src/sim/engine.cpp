@@ -261,7 +261,9 @@ void engine::at(const operation& o) {
     section_guard(o);
   pending_[running_] = o;
   gated_ = o.ready != nullptr ? gated_ | only(running_) : gated_ & ~only(running_);
-  if ((o.lock != nullptr || o.kind == op::join) && !o.ready(o) && find_cycle(running_)) leave_task();
+  if ((o.lock != nullptr || o.kind == op::join || o.kind == op::cross_call) && o.ready != nullptr &&
+      !o.ready(o) && find_cycle(running_))
+    leave_task();
   if (prologue_return_ != nullptr) {
     sim::fiber::transfer(t.fiber, *prologue_return_);
   } else {
@@ -499,12 +501,13 @@ void engine::note_who_is_kept_back() {
       kept.kept_back = 0;
     }
     if (++kept.kept_back < how_.starvation_after) continue;
-    defect(verdict::starvation,
-           fmt::format("{} waits for {} while others achieve something {} times, and could never run", kept.name,
-                       pending_[t].lock != nullptr ? label(pending_[t].lock->owner_id())
-                       : ready(t)                  ? fmt::format("CPU {}", kept.cpu)
-                                                   : fmt::format("\"{}\"", pending_[t].wait_name),
-                       kept.kept_back));
+    defect(
+        verdict::starvation,
+        fmt::format("{} waits for {} while others achieve something {} times, and could never run", kept.name,
+                    pending_[t].lock != nullptr ? label(pending_[t].lock->owner_id())
+                    : ready(t)                  ? fmt::format("CPU {}", kept.cpu)
+                                                : fmt::format("\"{}\"", pending_[t].wait_name),
+                    kept.kept_back));
     leave_task();
   }
 }

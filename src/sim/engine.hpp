@@ -79,8 +79,8 @@ class engine final : public world {
     std::uint32_t writer_step = 0;
     bool alive = false;
     store_history* history = nullptr;  ///< atomics under `weak`
-    vector_clock clock;    ///< atomics, locks: what acquiring it brings; plain data: reads
-    vector_clock touched;  ///< by task: its clock at its last access
+    vector_clock clock;                ///< atomics, locks: what acquiring it brings; plain data: reads
+    vector_clock touched;              ///< by task: its clock at its last access
   };
 
   struct task {
@@ -202,6 +202,7 @@ class engine final : public world {
   void act(task_id agent, task_set enabled);
   void set_timer(task_id t, std::chrono::nanoseconds length, const operation& fire);
   void timer_fires(task_id t, task_set enabled);
+  void timer_is_off(task_id t);
   [[nodiscard]] task_set timers_that_may_fire(task_set others) const;
   [[nodiscard]] task_set scheduled(task_set ready) const;
   [[nodiscard]] task_id owner_of_cpu(std::uint32_t cpu) const;
@@ -241,11 +242,11 @@ class engine final : public world {
   task_set armed_ = 0;         ///< agents that have something to do
   task_set known_agents_ = 0;  ///< told to the strategy
   std::uint32_t width_ = 0;    ///< components of a clock that are in use
-  task_set gated_ = 0;       ///< announced an operation that is not always ready
-  task_set giving_way_ = 0;  ///< after a relax(), until the others had their turn
-  task_set looked_ = 0;      ///< at something, since their last relax()
-  task_set news_ = 0;        ///< something they looked at was written since
-  task_set relaxed_ = 0;     ///< since the last progress mark or full round
+  task_set gated_ = 0;         ///< announced an operation that is not always ready
+  task_set giving_way_ = 0;    ///< after a relax(), until the others had their turn
+  task_set looked_ = 0;        ///< at something, since their last relax()
+  task_set news_ = 0;          ///< something they looked at was written since
+  task_set relaxed_ = 0;       ///< since the last progress mark or full round
   std::uint32_t rounds_ = 0;
   std::uint32_t idle_rounds_ = 0;  ///< rounds of daemons alone
   task_set idle_ran_ = 0;
@@ -286,7 +287,8 @@ class engine final : public world {
     bool done;
     vector_clock clock;  ///< the caller's, then the handler's
   };
-  std::array<std::vector<call*>, tasks_max> calls_;  ///< not yet begun, by CPU; each lies on its caller's stack
+  std::array<std::vector<call*>, tasks_max>
+      calls_;  ///< not yet begun, by CPU; each lies on its caller's stack
   struct inverted {
     task_id waiter, owner, middle;
     std::string lock;

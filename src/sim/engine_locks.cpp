@@ -322,7 +322,7 @@ void world::wake(wait_queue_state& queue, std::size_t most) {
   const std::size_t n = std::min(most, queue.waiters.size());
   for (std::size_t i = 0; i < n; ++i) {
     queue.waiters[i]->signalled = true;
-    e.armed_ &= ~only(agent_of(queue.waiters[i]->task));  // its timer, if it has one
+    e.timer_is_off(queue.waiters[i]->task);
     queue.waiters[i]->wake_event = e.step_ - 1;
     for (task_id t = 0; t < e.width_; ++t) queue.waiters[i]->wakers_clock[t] = mine[t];
   }

@@ -26,8 +26,8 @@ const char* text_of(memory_model m) {
 
 std::uint64_t executions_bound(const options& how) {
   if (how.executions_max != 0) return how.executions_max;
-  const bool samples = how.custom || how.strategy == strategy_kind::random || how.strategy == strategy_kind::pct ||
-                       how.strategy == strategy_kind::pos;
+  const bool samples = how.custom || how.strategy == strategy_kind::random ||
+                       how.strategy == strategy_kind::pct || how.strategy == strategy_kind::pos;
   return samples ? 1'000U : 10'000'000U;
 }
 
@@ -134,10 +134,12 @@ std::string search::why_no_proof(const strategy& last, bool covers) const {
     return fmt::format("a load could have seen a store older than the {} that are kept", how_.history);
   }
   if (how_.memory != memory_model::sc && engine_.user_bytes()) {
-    return fmt::format("user bytes are not part of memory {}: they are read and written at once", report_.memory);
+    return fmt::format("user bytes are not part of memory {}: they are read and written at once",
+                       report_.memory);
   }
   if (engine_.fires_bounded()) {
-    return fmt::format("timers fired at most {} times in an execution while others could run", how_.fires_max);
+    return fmt::format("timers fired at most {} times in an execution while others could run",
+                       how_.fires_max);
   }
   if (how_.shard.count > 1) {
     return fmt::format("this is shard {} of {}", how_.shard.index, how_.shard.count);

@@ -81,7 +81,7 @@ enum class processors : std::uint8_t {
   shared,  ///< on each CPU the most urgent task runs; interrupts come between its operations
 };
 enum class timers : std::uint8_t {
-  may_fire,          ///< at any time once set: the passing of time is not modelled, only its order with all else
+  may_fire,  ///< at any time once set: the passing of time is not modelled, only its order with all else
   maximal_progress,  ///< when nobody else can run, the earliest first: everything else takes no time
 };
 /// Shard `index` of `count` equal parts of the search.
@@ -104,10 +104,11 @@ struct options {
   /// Exhaustive only: bounds 0, 1, 2, ... one after the other, up to `preemptions` or until the bound cuts nothing off.
   bool iterate_bounds = false;
   sim::shard shard{};
-  std::uint32_t pct_depth = 3;       ///< pct: changes of priority and one
-  std::uint32_t history = 8;         ///< weak: stores of an atomic that are kept
-  std::uint32_t fires_max = 4;       ///< may_fire: in an execution, while others can run
-  std::uint32_t starvation_after = 0;  ///< progress marks of others, while a task is kept from running; 0: not looked for
+  std::uint32_t pct_depth = 3;  ///< pct: changes of priority and one
+  std::uint32_t history = 8;    ///< weak: stores of an atomic that are kept
+  std::uint32_t fires_max = 4;  ///< may_fire: in an execution, while others can run
+  std::uint32_t starvation_after =
+      0;  ///< progress marks of others, while a task is kept from running; 0: not looked for
   /// Exhaustive: leave the reduction out. Where a reduction would not be sound (shared CPUs) that is done in any case.
   bool reduce = true;
   bool stop_at_first = true;

@@ -83,9 +83,9 @@ struct report {
   std::string timers{};          ///< "may-fire", "maximal-progress"
   std::uint32_t shard = 0;       ///< of `shards` parts of the search
   std::uint32_t shards = 1;
-  bool overflowed = false;       ///< memory `weak`: a store was forgotten that a load could still have seen
-  std::uint64_t steps = 0;       ///< over all executions
-  std::uint64_t defects = 0;     ///< executions that ended in a defect
+  bool overflowed = false;    ///< memory `weak`: a store was forgotten that a load could still have seen
+  std::uint64_t steps = 0;    ///< over all executions
+  std::uint64_t defects = 0;  ///< executions that ended in a defect
   std::map<sim::verdict, std::uint64_t> by_verdict{};
   double seconds = 0;
   bool interrupted = false;

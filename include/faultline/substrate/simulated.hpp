@@ -41,10 +41,9 @@ struct simulated {
     }
     void store(T value, std::memory_order order = std::memory_order_seq_cst) {
       const bool now = sim::world::here().atomic_store(
-          id_, this, order,
-          {.value = &value, .bytes = sizeof(T), .apply = [](void* where, const void* v) {
-             std::memcpy(&static_cast<atomic*>(where)->value_, v, sizeof(T));
-           }});
+          id_, this, order, {.value = &value, .bytes = sizeof(T), .apply = [](void* where, const void* v) {
+                               std::memcpy(&static_cast<atomic*>(where)->value_, v, sizeof(T));
+                             }});
       if (now) put(value);
     }
     T exchange(T value, std::memory_order order = std::memory_order_seq_cst) {
