@@ -72,7 +72,7 @@ bool engine::run(strategy& s) {
   reset();
   s.begin(execution_++);
   if (watched_) {
-    for (auto* o : how_.observers) o->begins(execution_);
+    for (auto* o : how_.observers) o->begins(told_ + 1);
   }
 
   execution e(*this);

@@ -152,7 +152,7 @@ class engine final : public world {
   void tell_announced(const operation& o);
   void tell_chosen(task_id t);
   void tell_enters() const;
-  void tell_end() const;
+  void tell_end();
   [[nodiscard]] task_set stuck() const;
 
   // engine_report.cpp: wait-for graph and descriptions
@@ -203,6 +203,7 @@ class engine final : public world {
   bool ending_ = false;
   bool tells_ = true;
   bool watched_ = false;
+  std::uint64_t told_ = 0;  ///< executions that observers have seen the end of, but for those given up
   bool relaxes_ = false;
   outcome outcome_;
   std::vector<wait_record> waits_;

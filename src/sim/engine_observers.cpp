@@ -52,12 +52,15 @@ sleep_event engine::sleep_of(task_id t) const {
                 .chain = &me.chain,
                 .since_step = me.asked_step,
                 .owner = no_task,
+                .owner_how = access::exclusive,
                 .for_ever = false};
   if (o.lock == nullptr) return s;
   const auto& lock = objects_[o.lock->owner_id()];
   s.lock = {.id = o.lock->owner_id(), .kind = lock.kind, .name = lock.name};
   for (const auto& h : o.lock->holds()) {
-    if (o.lock->rule().conflicts(h.granted, o.wish)) s.owner = h.granted.task;
+    if (!o.lock->rule().conflicts(h.granted, o.wish)) continue;
+    s.owner = h.granted.task;
+    s.owner_how = h.granted.how;
   }
   return s;
 }
@@ -107,7 +110,8 @@ task_set engine::stuck() const {
   return rest;
 }
 
-void engine::tell_end() const {
+void engine::tell_end() {
+  if (!outcome_.pruned) ++told_;
   std::vector<sleep_event> sleepers;
   const task_set for_ever = stuck();
   for (task_set rest = unfinished_; rest != 0; rest &= rest - 1) {
@@ -117,7 +121,7 @@ void engine::tell_end() const {
     sleepers.push_back(sleep_of(t));
     sleepers.back().for_ever = (for_ever & only(t)) != 0;
   }
-  const end_event seen{.execution = execution_,
+  const end_event seen{.execution = told_,
                        .verdict = outcome_.verdict,
                        .truncated = outcome_.truncated,
                        .pruned = outcome_.pruned,

@@ -41,7 +41,8 @@ struct sleep_event {
   const call_chain* chain = nullptr;
   std::uint32_t since_step = 0;
   task_id owner = no_task;  ///< one that holds the lock
-  bool for_ever = false;    ///< at the end: nobody that can still act will ever end this wait
+  access owner_how = access::exclusive;
+  bool for_ever = false;  ///< at the end: nobody that can still act will ever end this wait
 };
 
 /// How an execution ended, for those who look at its sleepers.
@@ -60,7 +61,7 @@ class lock_observer {
   lock_observer& operator=(const lock_observer&) = delete;
   virtual ~lock_observer() = default;
 
-  /// \param execution  number, from 1. Nobody holds anything
+  /// \param execution  number, from 1; one that the strategy gives up is not counted. Nobody holds anything
   virtual void begins(std::uint64_t /*execution*/) {}
   /// A blocking request, before it may sleep.
   virtual void asks(const lock_event&) {}

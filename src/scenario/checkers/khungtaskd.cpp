@@ -24,8 +24,9 @@ std::string blocker_line(const lock_class& row, const sim::sleep_event& s, const
   if (row.linux_lock == linux_primitive::mutex)
     return fmt::format("INFO: task {} is blocked on a mutex likely owned by task {}.\n", me, other);
   if (row.linux_lock != linux_primitive::rwsem) return {};
-  return fmt::format("INFO: task {} <{}> blocked on an rw-semaphore likely owned by task {}\n", me,
-                     s.how == access::shared ? "reader" : "writer", other);
+  const auto as = [](access how) { return how == access::shared ? "reader" : "writer"; };
+  return fmt::format("INFO: task {} <{}> blocked on an rw-semaphore likely owned by task {} <{}>\n", me,
+                     as(s.how), other, as(s.owner_how));
 }
 
 }  // namespace

@@ -164,6 +164,8 @@ void witness::hold(const sim::lock_event& e) {
 void witness::acquired(const sim::lock_event& e) { hold(e); }
 
 void witness::tried(const sim::lock_event& e, bool got) {
+  if (table_.find(e.lock.kind, e.lock.name).freebsd == freebsd_primitive::none)
+    invisible_.emplace(e.lock.kind);
   if (got) hold(e);
 }
 
