@@ -24,7 +24,7 @@ struct wait {
 }  // namespace
 
 void deadlkres::ends(const sim::end_event& e) {
-  if (found_.fired || e.pruned || e.truncated) return;
+  if (found_.fired || e.pruned) return;
   std::vector<wait> waits;
   for (const auto& s : e.sleepers) {
     if (!s.for_ever) continue;

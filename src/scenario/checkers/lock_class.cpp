@@ -31,47 +31,56 @@ lock_classes::lock_classes()
            .linux_lock = linux_primitive::rwsem,
            .lockdep_class = "&sb->s_type->i_mutex_key",
            .waits = linux_state::uninterruptible,
-           .note = "one type for the vnodes of a file system; i_rwsem, one class for the files of a file "
-                   "system type"},
+           .source =
+               "vfs_subr.c getnewvnode: named after the file system; kern_lock.c lockinit: DUPOK without "
+               "LK_NODUP; Linux fs/inode.c inode_init_always: a class for each file system type"},
           {.key = "range",
-           .note = "a list under the vnode interlock, and a sleep; Linux has no range lock of files"},
+           .source = "kern_rangelock.c: a list under the vnode interlock, and a sleep; Linux has none"},
           {.key = "vofflock",
            .linux_lock = linux_primitive::mutex,
            .lockdep_class = "&f->f_pos_lock",
            .waits = linux_state::uninterruptible,
-           .note = "FreeBSD: a flag of the file, and a sleep; Linux: the mutex f_pos_lock"},
+           .source =
+               "vfs_vnops.c foffset_lock: a flag of the file, and a sleep; Linux fs/file.c __fdget_pos"},
           {.key = "vmmap",
            .freebsd = freebsd_primitive::sx,
            .witness_type = "vm map (user)",
            .linux_lock = linux_primitive::rwsem,
            .lockdep_class = "&mm->mmap_lock",
            .waits = linux_state::killable,
-           .note = "mmap_read_lock_killable in faults, mmap_write_lock_killable in mmap, munmap, mprotect"},
+           .source =
+               "vm_map.c vm_map_zinit; Linux include/linux/mmap_lock.h: faults, mmap, munmap and mprotect "
+               "use the killable forms"},
           {.key = "vmobject",
            .freebsd = freebsd_primitive::rw,
            .witness_type = "vm object",
            .dup_ok = true,
            .linux_lock = linux_primitive::spinlock,
            .lockdep_class = "&xa->xa_lock",
-           .note = "RW_DUPOK; the xarray's lock of the page cache"},
-          {.key = "vmpage", .note = "busy, PG_locked: a bit with waiters, no owner that a checker knows"},
+           .source = "vm_object.c vm_object_zinit: RW_DUPOK; Linux fs/inode.c: the xarray of the page cache"},
+          {.key = "vmpage",
+           .source = "vm_page.c: busy is a word with sleepers; Linux mm/filemap.c: PG_locked is a bit with "
+                     "waiters"},
           {.key = "vmpagelock",
            .freebsd = freebsd_primitive::mtx,
            .witness_type = "vm page",
            .dup_ok = true,
-           .note = "one of the hashed pa_lock mutexes, MTX_DUPOK; Linux counts references instead"},
+           .source =
+               "vm_page.c vm_page_startup: the hashed pa_lock, MTX_DUPOK; Linux counts references instead"},
           {.key = "pmap",
            .freebsd = freebsd_primitive::mtx,
            .witness_type = "pmap",
            .dup_ok = true,
            .linux_lock = linux_primitive::spinlock,
            .lockdep_class = "ptlock_ptr(page)",
-           .note = "MTX_DUPOK; the lock of the page table"},
+           .source = "amd64 pmap.h PMAP_LOCK_INIT: MTX_DUPOK; Linux include/linux/mm.h ptlock_init"},
           {.key = "mutex",
            .freebsd = freebsd_primitive::mtx,
            .linux_lock = linux_primitive::mutex,
            .waits = linux_state::uninterruptible,
-           .note = "S::mutex: each name is a type of its own"},
+           .source = "kern_mutex.c mtx_init without a type: the name is the type; Linux mutex_init: a class "
+                     "for each "
+                     "place that initialises one"},
       } {}
 
 void lock_classes::set(lock_class row) {

@@ -181,7 +181,7 @@ void witness::released(const sim::lock_event& e) {
 }
 
 void witness::sleeps(const sim::sleep_event& e) {
-  if (panicked_) return;
+  if (panicked_ || std::string_view(e.wait_name) == "join") return;  // no sleep of a kernel
   // A wait for a lock was checked when the lock was asked for.
   if (e.takes && table_.find(e.lock.kind, e.lock.name).freebsd != freebsd_primitive::none) return;
   std::string locks;

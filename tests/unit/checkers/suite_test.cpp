@@ -8,6 +8,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace faultline {
 namespace {
@@ -148,6 +152,24 @@ TEST(ContinueAfterDeadlock, a_search_sees_what_the_others_do_too) {
       sim::explore({.stop_at_first = false, .continue_after_deadlock = true}, hang_beside_a_third(&done));
   EXPECT_TRUE(r.complete) << r;
   EXPECT_EQ(static_cast<std::uint64_t>(done), r.executions + r.blocked + 1) << r;  // the first one twice
+}
+
+TEST(LockClasses, every_row_has_a_source_and_a_kind_of_its_own) {
+  const scenario::checkers::lock_classes table;
+  std::set<std::string> keys;
+  for (const auto& row : table.rows()) {
+    EXPECT_TRUE(keys.insert(row.key).second) << row.key;
+    EXPECT_FALSE(row.source.empty()) << row.key;
+  }
+}
+
+TEST(LockClasses, a_row_for_one_lock_goes_before_that_of_its_kind) {
+  scenario::checkers::lock_classes table;
+  table.set({.key = "vnode:z0", .witness_type = "zfs"});
+  EXPECT_EQ(table.find("vnode", "z0").witness_type, "zfs");
+  EXPECT_EQ(table.find("vnode", "f0").witness_type, "ufs");
+  EXPECT_EQ(table.find("mutex", "a").witness_type, "a");
+  EXPECT_EQ(table.find("lock of mine", "a").witness_type, "lock of mine");
 }
 
 TEST(Suite, thread_1_hangs_at_once_for_the_graph_in_half_an_hour_for_deadlkres_and_never_for_witness) {

@@ -21,7 +21,7 @@ class khungtaskd final : public checker {
  public:
   /// kernel.hung_task_*
   struct settings {
-    std::uint64_t timeout = 120;  ///< seconds, and the time between two looks
+    std::uint64_t timeout = 120;  ///< seconds, and the time between two looks; 0: it never looks
     std::uint64_t warnings = 10;
   };
   explicit khungtaskd(lock_classes table = {}) : khungtaskd(std::move(table), settings{}) {}

@@ -4,9 +4,7 @@
 /// What FreeBSD and Linux take the model's locks for: the class of the primitive, the name under which a checker knows it, and
 /// whether the checker knows it at all.
 ///
-/// Source, FreeBSD: sys/sys/lock.h, sys/kern/kern_lock.c (lockinit: DUPOK unless LK_NODUP), sys/kern/vfs_subr.c (getnewvnode),
-/// sys/vm/vm_map.c, sys/vm/vm_object.c, sys/vm/vm_page.c, sys/kern/kern_descrip.c (foffset_lock), sys/kern/kern_rangelock.c.
-/// Source, Linux: include/linux/fs.h (i_rwsem), include/linux/mmap_lock.h, fs/file.c (f_pos_lock), mm/filemap.c, lib/xarray.c.
+/// Source: each row has its own.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -51,7 +49,7 @@ struct lock_class {
   linux_primitive linux_lock = linux_primitive::none;
   std::string lockdep_class{};  ///< empty: the lock's own name
   linux_state waits = linux_state::running;
-  std::string_view note{};  ///< what stands behind the row, for the documentation
+  std::string_view source{};  ///< where the kernels say so
 };
 
 /// Rows by kind. A copy can be changed, for a file system or a lock of one's own.
