@@ -94,13 +94,19 @@ confirmation confirm(const std::vector<std::string>& objects, const options& how
   if (objects.empty()) return c;
   for (; c.executions < tries && !c.confirmed; ++c.executions) {
     if (how.keep_going && !how.keep_going(c.executions)) break;
-    options one;
-    one.grain = how.grain;
-    one.omit = how.omit;
-    one.steps_per_execution = how.steps_per_execution;
-    one.livelock_rounds = how.livelock_rounds;
+    options one = how;
+    one.strategy = strategy_kind::random;
+    one.preemptions.reset();
+    one.iterate_bounds = false;
+    one.shard = {};
+    one.schedule.clear();
+    one.keep_going = {};
+    one.on_event = {};
+    one.observers.clear();
+    one.continue_after_deadlock = false;
+    one.stop_at_first = true;
+    one.steps_max = 0;
     one.executions_max = 1;
-    one.seed = how.seed;
     const auto number = c.executions == 0 ? 0 : how.seed * 0x10001U + c.executions;
     one.custom = [&objects, number] { return std::make_unique<directed>(objects, number); };
     auto r = explore(one, p);

@@ -68,7 +68,9 @@ sleep_event engine::sleep_of(task_id t) const {
 void engine::tell_announced(const operation& o) {
   auto& me = *tasks_[running_];
   me.asked_step = step_;
-  me.asleep = o.ready != nullptr && o.kind != op::relax && !o.ready(o);
+  const bool may_sleep = o.kind == op::lock || o.kind == op::wait || o.kind == op::resume ||
+                         o.kind == op::sleep || o.kind == op::join;
+  me.asleep = may_sleep && o.ready != nullptr && !o.ready(o);
   if (!me.asleep) return;
   const auto seen = sleep_of(running_);
   for (auto* observer : how_.observers) observer->sleeps(seen);
@@ -100,7 +102,9 @@ task_set engine::stuck() const {
       const auto needs = blockers(t);
       const auto* lock = pending_[t].lock;
       const bool anonymous = needs == 0 && acting != 0 && (lock == nullptr || lock->grants(pending_[t].wish));
-      if (ready(t) || anonymous || (needs != 0 && (needs & rest) == 0)) {
+      const bool by_itself =
+          tasks_[t]->timer || pending_[t].kind == op::fence;  // an agent of its own goes on
+      if (ready(t) || by_itself || anonymous || (needs != 0 && (needs & rest) == 0)) {
         rest &= ~only(t);
         acting |= only(t);
         more = true;
@@ -117,7 +121,8 @@ void engine::tell_end() {
   for (task_set rest = unfinished_; rest != 0; rest &= rest - 1) {
     const auto t = static_cast<task_id>(std::countr_zero(rest));
     if (t == running_ && outcome_.verdict == verdict::violation) continue;  // it ended the execution itself
-    if (ready(t) || pending_[t].kind == op::relax) continue;
+    const auto kind = pending_[t].kind;
+    if (ready(t) || kind == op::relax || kind == op::fence || kind == op::cross_call) continue;
     sleepers.push_back(sleep_of(t));
     sleepers.back().for_ever = (for_ever & only(t)) != 0;
   }

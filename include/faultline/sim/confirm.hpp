@@ -22,7 +22,7 @@ struct confirmation {
 };
 
 /// \param objects  as a finding names them: "vnode:f0", "vnode:f1"
-/// \param how  granularity, omitted steps, bound on the steps of an execution, seed and keep_going are taken from it
+/// \param how  of the search: all that says what an execution is, the seed and keep_going are taken from it
 /// \param tries  executions at most
 /// \errors as explore()
 [[nodiscard]] confirmation confirm(const std::vector<std::string>& objects, const options& how,

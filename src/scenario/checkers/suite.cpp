@@ -13,9 +13,11 @@ namespace faultline::scenario::checkers {
 sim::report suite::explore(sim::options how, const sim::program& p) {
   auto told = how;
   told.observers.insert(told.observers.end(), {&witness_, &lockdep_});
-  const auto r = sim::explore(told, p);
+  auto r = sim::explore(told, p);
   if (r.verdict != sim::verdict::clean && r.verdict != sim::verdict::budget) {
     how.custom = {};
+    how.iterate_bounds = false;
+    how.shard = {};
     how.on_event = {};
     how.observers = {&deadlkres_, &khungtaskd_};
     how.continue_after_deadlock = true;

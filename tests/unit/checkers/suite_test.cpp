@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -88,6 +89,25 @@ TEST(LockObserver, numbers_executions_as_the_report_does) {
   ASSERT_EQ(r.verdict, verdict::deadlock);
   EXPECT_EQ(heard.executions.back(), r.defect_execution);
   EXPECT_THAT(heard.for_ever, UnorderedElementsAre("T0", "T1"));
+}
+
+TEST(LockObserver, a_wait_that_a_timer_ends_is_not_for_ever) {
+  recorder heard;
+  const auto r = sim::explore({.stop_at_first = false, .observers = {&heard}}, [](sim::execution& e) {
+    auto& a = e.make<simulated::mutex>("a");
+    e.spawn("sleeper", [&a] {
+      a.lock();
+      sim::world::here().sleep_for(std::chrono::nanoseconds{10});
+      a.unlock();
+    });
+    e.spawn("waiter", [&a] {
+      a.lock();
+      sim::world::here().fail("ends the execution");
+    });
+  });
+  EXPECT_EQ(r.verdict, verdict::violation) << r;
+  EXPECT_THAT(heard.for_ever, IsEmpty());
+  EXPECT_THAT(heard.seen, testing::Contains("sleeper sleeps on sleep"));
 }
 
 TEST(LockObserver, does_not_change_the_search) {
