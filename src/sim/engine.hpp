@@ -32,6 +32,13 @@ class engine final : public world {
   /// Whether a defect is to be described, or only counted.
   void describe_defects(bool yes) noexcept { tells_ = yes; }
 
+  /// Whether the observers are told of the executions to come.
+  void tell_observers(bool yes) noexcept { watched_ = yes && !how_.observers.empty(); }
+  /// "vnode:f0". For strategies that look for a lock.
+  [[nodiscard]] std::string label(object_id id) const;
+  /// Does the task hold a lock of that label?
+  [[nodiscard]] bool holds(task_id t, std::string_view lock_label) const;
+
   /// What the last execution came to.
   struct outcome {
     sim::verdict verdict = sim::verdict::clean;
@@ -92,6 +99,8 @@ class engine final : public world {
     bool finished = false;
     std::uint32_t sections = 0;     ///< depth; > 0: no scheduling point
     std::uint32_t last_step = ~0U;  ///< of its latest operation
+    std::uint32_t asked_step = 0;   ///< observed only: when it announced its pending operation
+    bool asleep = false;            ///< observed only: announced what it could not do at once
     vector_clock clock;
     call_chain chain{};
     task_set waits_for_turns = 0;  ///< after a relax(): tasks that must run first
@@ -162,7 +171,6 @@ class engine final : public world {
     return o;
   }
   object& dead(object_id id, const void* where);
-  [[nodiscard]] std::string label(object_id id) const;
   [[nodiscard]] order_graph::node graph_node(const lock_state& l);
   /// For relax(): a task that spins goes on when something it looked at is written.
   void note_read(object& o) noexcept {
@@ -209,6 +217,19 @@ class engine final : public world {
   void serve_calls(std::uint32_t cpu);
   void note_inversion(task_id t);
   void judge_inversion();
+
+  // engine_observers.cpp: what lock observers are told
+  [[nodiscard]] lock_event event_of(const lock_state& lock, access how) const;
+  [[nodiscard]] sleep_event sleep_of(task_id t) const;
+  void tell_asks(const lock_state& lock, access how) const;
+  void tell_acquired(const lock_state& lock, access how) const;
+  void tell_tried(const lock_state& lock, access how, bool got) const;
+  void tell_released(const lock_state& lock, access how) const;
+  void tell_announced(const operation& o);
+  void tell_chosen(task_id t);
+  void tell_enters() const;
+  void tell_end();
+  [[nodiscard]] task_set stuck() const;
 
   // engine_report.cpp: wait-for graph and descriptions
   [[nodiscard]] task_set blockers(task_id t) const;
@@ -261,6 +282,8 @@ class engine final : public world {
   sim::fiber* prologue_return_ = nullptr;
   bool ending_ = false;
   bool tells_ = true;
+  bool watched_ = false;
+  std::uint64_t told_ = 0;  ///< executions that observers have seen the end of, but for those given up
   bool relaxes_ = false;
   bool overflowed_ = false;
   mutable bool fires_bounded_ = false;

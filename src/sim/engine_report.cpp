@@ -173,6 +173,7 @@ void engine::defect(verdict v, std::string message) {
     for (task_set rest = unfinished_ & ~mine; rest != 0; rest &= rest - 1) {
       if (ready(static_cast<task_id>(std::countr_zero(rest)))) outcome_.cut_short = true;
     }
+    if (v == verdict::deadlock && how_.continue_after_deadlock) outcome_.cut_short = false;
   }
   if (phase_ == phase::check || !tells_) return;
   task_set rest = unfinished_;

@@ -50,7 +50,9 @@ void search::check_determinism() {
   checked_ = true;
   const auto hash = engine_.hash();
   replay_strategy again(engine_.choices());
+  engine_.tell_observers(false);
   (void)engine_.run(again);
+  engine_.tell_observers(true);
   if (engine_.hash() != hash || !again.diverged().empty()) {
     throw set_up_error(fmt::format(
         "the program is not deterministic: its first execution, run again, took another course{}{}",

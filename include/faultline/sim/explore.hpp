@@ -3,6 +3,7 @@
 /// \file
 /// Runs a program under every interleaving, under random ones, or under a given one.
 #include <faultline/core/step.hpp>
+#include <faultline/sim/lock_observer.hpp>
 #include <faultline/sim/report.hpp>
 #include <faultline/sim/strategy.hpp>
 #include <faultline/sim/world.hpp>
@@ -119,6 +120,10 @@ struct options {
   std::function<void(const trace_event&)> on_event{};  ///< every step of every execution (for narration)
   /// A strategy of the user's in place of `strategy`; made once for each search.
   std::function<std::unique_ptr<sim::strategy>()> custom{};
+  /// Told what tasks do to locks, in every execution. They outlive the search.
+  std::vector<lock_observer*> observers{};
+  /// A deadlock is recorded when its cycle closes, and the other tasks go on until nobody can. A schedule found so is replayed so.
+  bool continue_after_deadlock = false;
 };
 
 /// Explores `p`. Restores the caller's world state before it returns.
