@@ -103,8 +103,10 @@ std::string saved_text(const recording& run, const sim::report& r) {
   auto head = headline(run);
   head.pop_back();
   out += "# " + boost::algorithm::replace_all_copy(head, "\n", "\n# ") + '\n';
-  out += r.verdict == sim::verdict::clean ? "# no defect: the first execution\n"
-                                          : fmt::format("# {}: {}\n", sim::name_of(r.verdict), r.message);
+  out += r.verdict == sim::verdict::clean
+             ? "# no defect: the first execution\n"
+             : fmt::format("# {}: {}\n", sim::name_of(r.verdict),
+                           boost::algorithm::replace_all_copy(r.message, "\n", "\n# "));
   out += fmt::format("# found by: {}, execution {}", r.strategy,
                      r.defect_execution == 0 ? 1 : r.defect_execution);
   if (r.strategy == "random") out += fmt::format(", seed {}", r.seed);

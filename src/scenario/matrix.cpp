@@ -150,6 +150,8 @@ void compare_checkers(const expectation& row, const std::vector<checkers::checke
     }
   }
 }
+/// A message may go on with a table.
+std::string_view first_line(std::string_view message) { return message.substr(0, message.find('\n')); }
 
 bool reaches(const sim::report& r, const expectation& row) {
   return std::all_of(row.omit.begin(), row.omit.end(), [&](const auto& id) {
@@ -202,7 +204,7 @@ void check_kept(const scenario& s, const expectation& row, const sim::program& p
   }
   if (kept.verdict != sim::verdict::clean) {
     wrong.push_back(fmt::format("with the steps kept it is not clean either: {}: {}",
-                                sim::name_of(kept.verdict), kept.message));
+                                sim::name_of(kept.verdict), first_line(kept.message)));
   } else if (!kept.complete && !short_is_enough) {
     wrong.push_back(
         fmt::format("with the steps kept there is no proof that it is clean: {}", kept.why_incomplete));
@@ -267,14 +269,15 @@ row_result check(const scenario& s, const expectation& row, std::uint64_t steps_
     const auto& r = result.report;
     if (r.verdict != row.verdict) {
       wrong.push_back(fmt::format("expected {}, got {}{}{}", sim::name_of(row.verdict),
-                                  sim::name_of(r.verdict), r.message.empty() ? "" : ": ", r.message));
+                                  sim::name_of(r.verdict), r.message.empty() ? "" : ": ",
+                                  first_line(r.message)));
       if (r.verdict == sim::verdict::clean && !r.complete) {
         wrong.push_back(fmt::format("the search ended early: {}", r.why_incomplete));
       }
       return result;
     }
     if (r.message.find(row.message) == std::string::npos) {
-      wrong.push_back(fmt::format("message: expected \"{}\" in \"{}\"", row.message, r.message));
+      wrong.push_back(fmt::format("message: expected \"{}\" in \"{}\"", row.message, first_line(r.message)));
     }
     if (r.verdict == sim::verdict::clean) {
       compare_clean(row, r, wrong);
@@ -289,7 +292,8 @@ row_result check(const scenario& s, const expectation& row, std::uint64_t steps_
       result.random = sim::explore(how, p);
       if (result.random->verdict != row.verdict) {
         wrong.push_back(fmt::format("random executions: expected {}, got {}: {}", sim::name_of(row.verdict),
-                                    sim::name_of(result.random->verdict), result.random->message));
+                                    sim::name_of(result.random->verdict),
+                                    first_line(result.random->message)));
       } else if (row.verdict == sim::verdict::clean) {
         compare_outcomes(row, *result.random, false, wrong);
       }

@@ -140,6 +140,18 @@ TEST(Cli, saves_a_schedule_that_replays) {
   EXPECT_EQ(files_in(here.path()), 1U);  // nothing temporary is left
 }
 
+TEST(Cli, a_message_of_several_lines_is_saved_as_comments) {
+  const scratch here;
+  const auto file = here / "schedule";
+  const auto found = run("explore vn-io-fault/calls-in-order --policy vn-io-fault --omit V2 --save " + file);
+  EXPECT_EQ(found.status, 1) << found.err;
+  EXPECT_THAT(found.out, HasSubstr("<- fits at no point"));
+  EXPECT_THAT(contents(file), HasSubstr("\n#   the longest order that fits"));
+  const auto again = run("replay " + file);
+  EXPECT_EQ(again.status, 1) << again.out << again.err;
+  EXPECT_THAT(again.out, HasSubstr("<- fits at no point"));
+}
+
 TEST(Cli, a_clean_run_saves_its_first_execution) {
   const scratch here;
   EXPECT_EQ(run(holds + "--save " + (here / "schedule")).status, 0);

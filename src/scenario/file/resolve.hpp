@@ -72,6 +72,9 @@ class resolver {
   [[nodiscard]] subject a_subject(cursor& c) const;
   void policy(cursor& c, policies& into, bool once) const;
 
+  // resolve_linearizable.cpp
+  void check_linearizable() const;
+
   // all
   [[nodiscard]] std::size_t file_named(cursor& c) const;
   [[nodiscard]] vm::protection rights(cursor& c) const;
@@ -86,6 +89,7 @@ class resolver {
   block in_ = block::none;
   bool adversary_ = false;
   bool kernel_fixed_ = false;  // a size in pages was used
+  place linearizable_;         // the line, if there is one
   std::string seen_;           // the once-only statements so far, each with a space behind
 };
 
