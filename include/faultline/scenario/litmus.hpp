@@ -9,6 +9,7 @@
 #include <faultline/sim/explore.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,11 +40,7 @@ struct test {
 /// \errors throws file_error at the first thing that is wrong
 [[nodiscard]] test parse(std::string_view text, const std::string& origin);
 
-enum class memory_model : std::uint8_t {
-  sc,    ///< interleavings
-  tso,   ///< store buffers, as amd64 has
-  weak,  ///< C++20
-};
+using sim::memory_model;
 /// "sc", "tso", "weak"
 [[nodiscard]] std::string_view name_of(memory_model m) noexcept;
 
@@ -111,6 +108,15 @@ struct axiom_limits {
 
 /// Every end that the model's definition allows, found by looking at every candidate execution.
 [[nodiscard]] answer check_axioms(const test& t, memory_model m, const axiom_limits& limits = {});
+
+struct run_limits {
+  std::uint64_t executions_max = 0;  ///< as of sim::options
+  std::function<bool(std::uint64_t executions)> keep_going{};
+};
+
+/// Every end that the explorer finds. No state of it needs a gap. A consume load of a location that holds addresses is a
+/// dependent load (simulated::load_dependent); any other is taken as acquire.
+[[nodiscard]] answer run(const test& t, memory_model m, const run_limits& limits = {});
 
 /// A file of docs/litmus, as it was when the library was built.
 struct shipped_test {

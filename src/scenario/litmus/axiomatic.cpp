@@ -26,6 +26,7 @@ class enumeration {
     const auto courses = paths_of(program_, limits_);
     out.incomplete = courses.too_many;
     if (courses.too_many.empty()) {
+      note_later_stores(courses);
       choose_path(courses, 0);
       out.incomplete = stopped_;
     }
@@ -45,6 +46,39 @@ class enumeration {
     return false;
   }
 
+  using stored = std::pair<std::size_t, number>;  // location, value
+
+  void note_later_stores(const paths& courses) {
+    later_.assign(courses.of_thread.size() + 1, {});
+    for (auto t = courses.of_thread.size(); t-- > 0;) {
+      later_[t] = later_[t + 1];
+      for (const auto& course : courses.of_thread[t]) {
+        for (const auto& e : course.events) {
+          if (e.stores()) later_[t].emplace(e.location, e.stored);
+        }
+      }
+    }
+  }
+
+  /// Can each load of the first `threads` threads see a store of theirs, or of those to come?
+  [[nodiscard]] bool has_stores(std::size_t threads) const {
+    const auto stores = [&](const event& load) {
+      for (std::size_t t = 0; t < threads; ++t) {
+        for (const auto& e : chosen_[t]->events) {
+          if (e.stores() && e.location == load.location && e.stored == load.loaded) return true;
+        }
+      }
+      return load.loaded == program_.locations[load.location].initial ||
+             later_[threads].contains({load.location, load.loaded});
+    };
+    for (std::size_t t = 0; t < threads; ++t) {
+      for (const auto& e : chosen_[t]->events) {
+        if (e.loads() && !stores(e)) return false;
+      }
+    }
+    return true;
+  }
+
   void choose_path(const paths& courses, std::size_t thread) {
     if (thread == courses.of_thread.size()) {
       if (another()) choose_reads();
@@ -53,7 +87,7 @@ class enumeration {
     for (const auto& course : courses.of_thread[thread]) {
       if (!stopped_.empty()) return;
       chosen_[thread] = &course;
-      choose_path(courses, thread + 1);
+      if (has_stores(thread + 1)) choose_path(courses, thread + 1);
     }
   }
 
@@ -228,6 +262,7 @@ class enumeration {
   memory_model model_;
   const axiom_limits& limits_;
   std::vector<const path*> chosen_;
+  std::vector<std::set<stored>> later_{};  ///< what thread n and those after it may store
   candidate c_{};
   std::vector<std::size_t> initial_{};  ///< event of each location
   std::vector<std::size_t> loads_{};

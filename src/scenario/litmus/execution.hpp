@@ -19,7 +19,8 @@ struct event {
   std::size_t location = 0;
   bool plain = false;
   bool initial = false;
-  bool locked = false;  ///< on amd64 a locked instruction or a fence: nothing passes it
+  bool arithmetic = false;  ///< an update that computes with the value it finds
+  bool locked = false;      ///< on amd64 a locked instruction or a fence: nothing passes it
   std::memory_order order = std::memory_order_relaxed;
   number loaded = 0;
   number stored = 0;

@@ -61,6 +61,7 @@ class oracle final : public memory {
   datum modify(const access& a, op how, datum by) override {
     const auto old = guessed(a.location);
     add({.what = event::kind::update,
+         .arithmetic = how != op::exchange,
          .locked = true,
          .order = a.order,
          .loaded = old,
