@@ -90,6 +90,9 @@ struct simulated {
     T fetch_and(T n, std::memory_order order = std::memory_order_seq_cst) requires std::integral<T> {
       return update(order, [n](T v) { return static_cast<T>(v & n); });
     }
+    T fetch_xor(T n, std::memory_order order = std::memory_order_seq_cst) requires std::integral<T> {
+      return update(order, [n](T v) { return static_cast<T>(v ^ n); });
+    }
     /// The value without a scheduling point: for checks at quiescence.
     [[nodiscard]] T peek() const noexcept { return value_; }
 
