@@ -74,6 +74,7 @@ json::object row_of(const scenario::scenario& s, const scenario::expectation& ro
   return {{"policy", object_of(scenario::complete(s, row.policies))},
           {"omit", std::move(omit)},
           {"preemptions", row.preemptions ? json::value(*row.preemptions) : json::value(nullptr)},
+          {"memory", sim::name_of(row.memory.value_or(s.info.memory))},
           {"verdict", sim::name_of(row.verdict)},
           {"message", row.message},
           {"cycle", array_of(row.cycle)},
@@ -98,7 +99,7 @@ json::object report_of(const recording& run, const sim::report& r, const scenari
       {"strategy", r.strategy},
       {"granularity", r.grain},
       {"preemptions", r.preemptions < 0 ? json::value(nullptr) : json::value(r.preemptions)},
-      {"memory", "sc"},
+      {"memory", r.memory},
       {"seed", r.seed},
       {"verdict", sim::name_of(r.verdict)},
       {"expected", expected != nullptr ? json::value(sim::name_of(expected->verdict)) : json::value(nullptr)},
@@ -118,7 +119,9 @@ json::object report_of(const recording& run, const sim::report& r, const scenari
       {"outcomes", std::move(outcomes)},
       {"by_verdict", std::move(by_verdict)},
       {"steps_reached", array_of(r.steps_reached)},
-      {"steps_skipped", array_of(r.steps_skipped)}};
+      {"steps_skipped", array_of(r.steps_skipped)},
+      {"processors", r.processors},
+      {"timers", r.timers}};
 }
 
 void print(const json::object& object) {

@@ -7,12 +7,10 @@
 
 namespace faultline::sim {
 
-namespace {
-
-const char* text_of(granularity g) { return g == granularity::fine ? "fine" : "coarse"; }
-const char* text_of(processors p) { return p == processors::own ? "own" : "shared"; }
-const char* text_of(timers t) { return t == timers::may_fire ? "may-fire" : "maximal-progress"; }
-const char* text_of(memory_model m) {
+const char* name_of(granularity g) noexcept { return g == granularity::fine ? "fine" : "coarse"; }
+const char* name_of(processors p) noexcept { return p == processors::own ? "own" : "shared"; }
+const char* name_of(timers t) noexcept { return t == timers::may_fire ? "may-fire" : "maximal-progress"; }
+const char* name_of(memory_model m) noexcept {
   switch (m) {
     case memory_model::sc:
       return "sc";
@@ -23,6 +21,8 @@ const char* text_of(memory_model m) {
   }
   return "?";
 }
+
+namespace {
 
 std::uint64_t executions_bound(const options& how) {
   if (how.executions_max != 0) return how.executions_max;
@@ -35,10 +35,10 @@ std::uint64_t executions_bound(const options& how) {
 
 search::search(const options& how, const program& p)
     : how_(how), engine_(how, p), executions_max_(executions_bound(how)) {
-  report_.grain = text_of(how.grain);
-  report_.memory = text_of(how.memory);
-  report_.processors = text_of(how.processors);
-  report_.timers = text_of(how.timers);
+  report_.grain = name_of(how.grain);
+  report_.memory = name_of(how.memory);
+  report_.processors = name_of(how.processors);
+  report_.timers = name_of(how.timers);
   report_.shard = how.shard.index;
   report_.shards = how.shard.count;
   report_.preemptions = how.preemptions ? static_cast<std::int64_t>(*how.preemptions) : -1;
@@ -143,9 +143,6 @@ std::string search::why_no_proof(const strategy& last, bool covers) const {
     return fmt::format("timers fired at most {} times in an execution while others could run",
                        how_.fires_max);
   }
-  if (how_.shard.count > 1) {
-    return fmt::format("this is shard {} of {}", how_.shard.index, how_.shard.count);
-  }
   return last.covered_all() ? "" : "the search did not cover everything";
 }
 
@@ -157,10 +154,15 @@ report search::finish(const strategy& last, bool covers) {
     if (by_verdict_[v] != 0) r.by_verdict[static_cast<verdict>(v)] = by_verdict_[v];
   }
   for (auto& f : engine_.order().reversals()) r.findings.push_back(std::move(f));
+  if (how_.shard.count > 1) r.order = engine_.order().records();
   for (const auto& [key, f] : engine_.findings()) r.findings.push_back(f);
   r.overflowed = engine_.overflowed();
   r.fair_only = engine_.relaxes();
   r.why_incomplete = why_no_proof(last, covers);
+  r.covers_shard = r.why_incomplete.empty();
+  if (r.covers_shard && how_.shard.count > 1) {
+    r.why_incomplete = fmt::format("this is shard {} of {}", how_.shard.index, how_.shard.count);
+  }
   r.complete = r.why_incomplete.empty();
   if (r.verdict == verdict::clean && r.truncated != 0 && r.truncated == r.executions)
     r.verdict = verdict::budget;

@@ -288,6 +288,8 @@ class shortener {
 
 shortened shorten(const report& found, const program& p, options how, std::uint64_t steps_max) {
   how.on_event = {};
+  how.observers.clear();
+  how.continue_after_deadlock = false;
   shortened out;
   shortener work(p, how, steps_max);
   if (!work.start(parse_schedule(found.schedule).choices)) {

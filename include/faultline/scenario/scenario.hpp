@@ -50,6 +50,7 @@ struct expectation {
   faultline::scenario::policies policies{};    ///< axes not named take the scenario's stock policy
   std::vector<std::string> omit{};             ///< ids of steps left out
   std::optional<std::uint32_t> preemptions{};  ///< bound; none: every interleaving
+  std::optional<sim::memory_model> memory{};   ///< none: the scenario's
   /// After the bounded search so many steps of random executions, not bounded: the same verdict. 0: none.
   std::uint64_t random_steps = 0;
   /// Those random executions in place of the search: where a daemon never ends, a search does not see all that it could do.
@@ -79,7 +80,14 @@ struct scenario_info {
   std::vector<std::string> axes{};   ///< the scenario's own axis first: a bare policy name means it
   policies stock{};                  ///< one policy for each axis
   sim::granularity grain = sim::granularity::coarse;
+  sim::memory_model memory = sim::memory_model::sc;
+  sim::processors processors = sim::processors::own;
+  sim::timers timers = sim::timers::may_fire;
+  std::uint32_t starvation_after = 0;  ///< sim::options::starvation_after
 };
+
+/// How the scenario is run where nothing else is said.
+[[nodiscard]] sim::options usual_options(const scenario_info& info);
 
 struct scenario {
   scenario_info info;
@@ -119,6 +127,7 @@ struct row_result {
 /// The expectation for these policies, omitted steps and bound, if the matrix has one.
 [[nodiscard]] const expectation* expected(const scenario& s, const policies& chosen,
                                           std::span<const step* const> omit,
-                                          std::optional<std::uint32_t> preemptions);
+                                          std::optional<std::uint32_t> preemptions,
+                                          sim::memory_model memory);
 
 }  // namespace faultline::scenario

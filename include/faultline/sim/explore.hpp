@@ -85,6 +85,12 @@ enum class timers : std::uint8_t {
   may_fire,  ///< at any time once set: the passing of time is not modelled, only its order with all else
   maximal_progress,  ///< when nobody else can run, the earliest first: everything else takes no time
 };
+/// "sc", "shared", "maximal-progress", "fine", ...
+[[nodiscard]] const char* name_of(memory_model m) noexcept;
+[[nodiscard]] const char* name_of(processors p) noexcept;
+[[nodiscard]] const char* name_of(timers t) noexcept;
+[[nodiscard]] const char* name_of(granularity g) noexcept;
+
 /// Shard `index` of `count` equal parts of the search.
 struct shard {
   std::uint32_t index = 0;
@@ -130,6 +136,11 @@ struct options {
 /// \errors  throws std::invalid_argument for options that make no sense (a schedule that cannot be read, preemptions
 ///          with a random search), set_up_error if set-up sleeps for ever
 [[nodiscard]] report explore(const options& how, const program& p);
+
+/// What the shards of one search found, as the whole search: every count the sum, order reversals from all that was seen.
+/// The defect is that of the first shard that found one.
+/// \errors  throws std::invalid_argument unless the reports are all the shards of one search, each once
+[[nodiscard]] report merge(std::vector<report> shards);
 
 /// The same execution again. Equivalent to explore() with strategy replay.
 [[nodiscard]] report replay(std::string_view schedule, const program& p, options how = {});

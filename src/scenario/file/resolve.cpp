@@ -121,6 +121,8 @@ void resolver::statement(cursor& c) {
   } else if (word == "granularity") {
     static constexpr std::array<std::string_view, 2> valid{"coarse", "fine"};
     info.grain = c.one_of("granularity", valid) == "fine" ? sim::granularity::fine : sim::granularity::coarse;
+  } else if (word == "memory") {
+    info.memory = memory_model(c);
   } else if (word == "kernel") {
     settings(c);
   } else if (word == "file") {

@@ -66,6 +66,7 @@ class resolver {
   void invariant_line(cursor& c);
   void observe(cursor& c);
   void expect(cursor& c);
+  [[nodiscard]] static sim::memory_model memory_model(cursor& c);
   void search_of(cursor& c, expectation& row) const;
   void outcome(cursor& c, expectation& row) const;
   static void checker(cursor& c, expectation& row);

@@ -132,6 +132,13 @@ void resolver::policy(cursor& c, policies& into, bool once) const {
   if (again && once) c.fail(begin, fmt::format("a policy for axis {} is given twice", name));
 }
 
+sim::memory_model resolver::memory_model(cursor& c) {
+  static constexpr std::array models{sim::memory_model::sc, sim::memory_model::tso, sim::memory_model::weak};
+  static constexpr std::array<std::string_view, 3> valid{"sc", "tso", "weak"};
+  const auto name = c.one_of("memory model", valid);
+  return models[static_cast<std::size_t>(std::find(valid.begin(), valid.end(), name) - valid.begin())];
+}
+
 void resolver::search_of(cursor& c, expectation& row) const {
   while (!c.at_sign(":")) {
     if (c.word("stock") || c.sign(",")) continue;
@@ -149,6 +156,8 @@ void resolver::search_of(cursor& c, expectation& row) const {
       } while (c.sign(","));
     } else if (c.word("preemptions")) {
       row.preemptions = static_cast<std::uint32_t>(c.a_number("a bound on preemptions", 1'000'000));
+    } else if (c.word("memory")) {
+      row.memory = memory_model(c);
     } else if (c.word("random")) {
       row.random_steps = c.a_number("steps of random executions", 1'000'000'000'000);
       if (row.random_steps == 0) c.fail(c.last(), "random is followed by 1 step or more");
