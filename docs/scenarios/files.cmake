@@ -46,6 +46,8 @@ set(faultline_scenarios
   touch-unmap.scn
   two-appenders.scn
   unmap-beside-pageout.scn
+  what-checkers-miss.scn
+  what-checkers-see.scn
   writers-overlap.scn
   zero-page-store.scn
 )

@@ -36,6 +36,7 @@ struct explore_request {
   std::optional<std::string> granularity;
   std::string memory = "sc";
   bool all = false;
+  bool checkers = false;
   bool json = false;
   std::optional<std::string> save;
   std::optional<std::string> dot;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "checkers.hpp"
 #include "commands.hpp"
 #include "dot.hpp"
 #include "interrupt.hpp"
@@ -9,6 +10,8 @@
 #include "select.hpp"
 #include "sim/report_text.hpp"
 #include "text.hpp"
+
+#include <faultline/scenario/checkers/suite.hpp>
 
 #include <boost/algorithm/string/replace.hpp>
 #include <fmt/format.h>
@@ -116,10 +119,24 @@ std::string as_argument(const std::string& path) {
   return path.starts_with('-') || is_recording(path) ? "./" + path : path;
 }
 
+using checker_results = std::vector<scenario::checkers::checker_result>;
+
+/// Potential deadlocks that a clean run found are tried out.
+void confirm_findings(const explore_request& wanted, const recording& run, sim::report& r,
+                      checker_results& results, const sim::options& how, const sim::program& p) {
+  if (r.verdict != sim::verdict::clean && !wanted.checkers) return;
+  scenario::checkers::confirm_all(r, results, how, p, [&run](const std::string& schedule) {
+    auto hangs = run;
+    hangs.schedule = schedule;
+    return text_of(hangs);
+  });
+}
+
 std::string blank_line_after(const std::string& text) { return text.empty() ? text : text + '\n'; }
 
 void print_report(const explore_request& wanted, const recording& run, const sim::report& r,
-                  const scenario::expectation* expected, const std::string& program) {
+                  const checker_results& results, const scenario::expectation* expected,
+                  const std::string& program) {
   auto text = headline(run, remark(wanted, run)) + verdict_line(r, expected);
   auto coverage = sim::coverage_text(r);
   coverage.insert(coverage.find('\n'), fmt::format(", {:.1f} s", r.seconds));
@@ -127,6 +144,7 @@ void print_report(const explore_request& wanted, const recording& run, const sim
   text += blank_line_after(sim::defect_text(r));
   text += blank_line_after(sim::findings_text(r));
   text += blank_line_after(observations_text(r) + steps_text(run, r));
+  if (wanted.checkers) text += blank_line_after(checkers_text(results));
   if (wanted.dot) text += fmt::format("graph: dot -Tsvg -O {}\n", shell_word(*wanted.dot));
   if (wanted.save || r.verdict != sim::verdict::clean) {
     text +=
@@ -158,7 +176,10 @@ exit_status explore(const explore_request& wanted, const std::string& program) {
   catch_interrupt();
   progress shown(std::string(run.what->info.name));
   how.keep_going = [&shown](std::uint64_t executions) { return shown.keep_going(executions); };
-  const auto r = sim::explore(how, p);
+  scenario::checkers::suite beside;
+  auto r = wanted.checkers ? beside.explore(how, p) : sim::explore(how, p);
+  auto results = wanted.checkers ? beside.results(r) : checker_results{};
+  if (!r.interrupted) confirm_findings(wanted, run, r, results, how, p);
   shown.clear();
   run.schedule = r.schedule;
   const auto* expected = scenario::expected(*run.what, run.policies, run.omit, wanted.preemptions);
@@ -166,9 +187,11 @@ exit_status explore(const explore_request& wanted, const std::string& program) {
   if (wanted.save) write_whole(*wanted.save, saved_text(run, r));
   if (wanted.dot) write_whole(*wanted.dot, dot_of(r, headline(run)));
   if (wanted.json) {
-    print(report_of(run, r, expected));
+    auto object = report_of(run, r, expected);
+    if (wanted.checkers) object.emplace("checkers", checkers_of(results));
+    print(object);
   } else {
-    print_report(wanted, run, r, expected, program);
+    print_report(wanted, run, r, results, expected, program);
   }
   return status_of(r);
 }

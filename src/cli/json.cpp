@@ -64,6 +64,13 @@ json::object row_of(const scenario::scenario& s, const scenario::expectation& ro
   }
   json::array reversals;
   for (const auto& cycle : row.reversals) reversals.push_back(array_of(cycle));
+  json::array checkers;
+  for (const auto& c : row.checkers) {
+    checkers.push_back(json::object{{"name", c.name},
+                                    {"fires", c.fires},
+                                    {"at", c.at ? json::value(*c.at) : json::value(nullptr)},
+                                    {"text", c.text}});
+  }
   return {{"policy", object_of(scenario::complete(s, row.policies))},
           {"omit", std::move(omit)},
           {"preemptions", row.preemptions ? json::value(*row.preemptions) : json::value(nullptr)},
@@ -75,7 +82,8 @@ json::object row_of(const scenario::scenario& s, const scenario::expectation& ro
           {"complete", row.complete && !row.random_only && row.verdict == sim::verdict::clean},
           {"random_steps", row.random_steps},
           {"random_only", row.random_only},
-          {"full_only", row.full_only}};
+          {"full_only", row.full_only},
+          {"checkers", std::move(checkers)}};
 }
 
 json::object report_of(const recording& run, const sim::report& r, const scenario::expectation* expected) {

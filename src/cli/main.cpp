@@ -102,6 +102,8 @@ void add_explore(CLI::App& app, explore_request& r) {
       ->option_text("NAME");
   c->add_option("--memory", r.memory, "sc (default): sequential consistency")->option_text("NAME");
   c->add_flag("--all", r.all, "do not stop at the first defect");
+  c->add_flag("--checkers", r.checkers,
+              "also what WITNESS, lockdep, deadlkres and khungtaskd would have said");
   c->add_flag("--json", r.json, "one JSON object instead of text");
   c->add_option("--save", r.save, "write the schedule of the defect, or of the first execution, for replay")
       ->option_text("FILE");

@@ -6,6 +6,7 @@
 
 namespace faultline::scenario {
 
+[[nodiscard]] scenario both_orders();
 [[nodiscard]] scenario fifo_self();
 
 }  // namespace faultline::scenario

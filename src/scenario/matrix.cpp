@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Look-ups in the tables of scenarios, and the check of one row of the verdict matrix.
+#include <faultline/scenario/checkers/suite.hpp>
 #include <faultline/scenario/scenario.hpp>
 
 #include <fmt/format.h>
@@ -124,6 +125,31 @@ void compare_clean(const expectation& row, const sim::report& r, std::vector<std
   }
 }
 
+void compare_checkers(const expectation& row, const std::vector<checkers::checker_result>& results,
+                      std::vector<std::string>& wrong) {
+  for (const auto& wanted : row.checkers) {
+    const auto got = std::find_if(results.begin(), results.end(),
+                                  [&](const auto& result) { return result.name == wanted.name; });
+    if (got == results.end()) {
+      wrong.push_back(fmt::format("the row names checker {}, which does not exist", wanted.name));
+      continue;
+    }
+    const auto& said = got->fired ? got->text : got->why_silent;
+    if (got->fired != wanted.fires) {
+      wrong.push_back(fmt::format("{}: expected {}, but it {}: {}", wanted.name,
+                                  wanted.fires ? "a report" : "silence", got->fired ? "fires" : "is silent",
+                                  said));
+      continue;
+    }
+    if (said.find(wanted.text) == std::string::npos)
+      wrong.push_back(fmt::format("{}: expected \"{}\" in \"{}\"", wanted.name, wanted.text, said));
+    if (wanted.at && wanted.at != got->virtual_seconds) {
+      wrong.push_back(fmt::format(
+          "{}: expected at {} s, got {}", wanted.name, *wanted.at,
+          got->virtual_seconds ? fmt::format("{} s", *got->virtual_seconds) : std::string("no time")));
+    }
+  }
+}
 /// A message may go on with a table.
 std::string_view first_line(std::string_view message) { return message.substr(0, message.find('\n')); }
 
@@ -238,7 +264,8 @@ row_result check(const scenario& s, const expectation& row, std::uint64_t steps_
     auto how = search_of(s, row, steps_max);
     how.stop_at_first = row.verdict != sim::verdict::clean;
     for (const auto& id : row.omit) how.omit.push_back(find_step(id));
-    result.report = sim::explore(how, p);
+    checkers::suite beside;
+    result.report = row.checkers.empty() ? sim::explore(how, p) : beside.explore(how, p);
     const auto& r = result.report;
     if (r.verdict != row.verdict) {
       wrong.push_back(fmt::format("expected {}, got {}{}{}", sim::name_of(row.verdict),
@@ -257,6 +284,7 @@ row_result check(const scenario& s, const expectation& row, std::uint64_t steps_
     } else {
       compare_defect(row, r, wrong);
     }
+    compare_checkers(row, beside.results(r), wrong);
     if (!row.omit.empty()) check_kept(s, row, p, steps_max, wrong);
     if (row.random_steps != 0 && !row.random_only) {
       how = random_search_of(s, row);

@@ -22,7 +22,7 @@ namespace faultline::scenario {
 
 std::span<const scenario> all() {
   static const std::vector<scenario> table = [] {
-    std::vector<scenario> made{fifo_self()};
+    std::vector<scenario> made{both_orders(), fifo_self()};
     for (const auto& f : shipped_files()) made.push_back(parse(f.text, std::string(f.name)));
     std::sort(made.begin(), made.end(),
               [](const auto& a, const auto& b) { return a.info.name < b.info.name; });

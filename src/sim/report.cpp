@@ -24,6 +24,10 @@ const char* name_of(verdict v) noexcept {
       return "lost-wakeup";
     case verdict::livelock:
       return "livelock";
+    case verdict::starvation:
+      return "starvation";
+    case verdict::inversion:
+      return "inversion";
     case verdict::race:
       return "race";
     case verdict::violation:
@@ -169,7 +173,10 @@ std::string reversal_text(const report& r, const finding& f) {
   auto out =
       fmt::format("order reversal: {} are taken in {} (held -> asked for):\n", fmt::join(f.objects, ", "),
                   f.objects.size() == 2 ? "both orders" : "a circular order");
-  for (const auto edge : edges(f.text)) out += fmt::format("  {}\n", edge);
+  for (const auto edge : edges(f.text)) {
+    out += fmt::format("  {}\n", edge);
+    if (edge.starts_with("confirmed: ")) return out;
+  }
   return out + (r.complete ? "  No interleaving of these tasks hangs on it. Others might: one more task that "
                              "queues for one of\n"
                              "  the locks, or a page that is evicted in between, can be enough.\n"

@@ -36,6 +36,15 @@ struct axis {
   std::vector<value> values;
 };
 
+/// What a kernel's checker says beside a row's verdict.
+struct checker_expectation {
+  std::string name{};  ///< one of checkers::names: "witness"
+  bool fires = false;
+  std::optional<std::uint64_t> at{};  ///< virtual seconds, of those that measure time
+  /// Substring of its report, or of why it is silent.
+  std::string text{};
+};
+
 /// One row of the verdict matrix.
 struct expectation {
   faultline::scenario::policies policies{};    ///< axes not named take the scenario's stock policy
@@ -58,6 +67,8 @@ struct expectation {
   bool complete = true;
   /// Only with --full: takes long.
   bool full_only = false;
+  /// Of the checkers named here; the others are not looked at.
+  std::vector<checker_expectation> checkers{};
 };
 
 struct scenario_info {

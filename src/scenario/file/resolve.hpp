@@ -68,6 +68,7 @@ class resolver {
   void expect(cursor& c);
   void search_of(cursor& c, expectation& row) const;
   void outcome(cursor& c, expectation& row) const;
+  static void checker(cursor& c, expectation& row);
   [[nodiscard]] subject a_subject(cursor& c) const;
   void policy(cursor& c, policies& into, bool once) const;
 
