@@ -15,7 +15,9 @@
 ///             order of returns and invocations.
 ///
 /// How: each caller has an object of its own. A return writes the caller's; an invocation reads those of all other callers.
-/// That costs one step for each return, and one for each other caller at an invocation.
+/// That costs one step for each return, and one for each other caller at an invocation. Under `tso` and `weak` the write waits until
+/// the task's stores are visible, as user bytes do: there a visible recorder hides a store that is late, and its search is never
+/// complete; record silently.
 #include <faultline/sim/linearizable.hpp>
 #include <faultline/sim/world.hpp>
 

@@ -133,7 +133,7 @@ files::result files::apply(const call& c) {
 
 std::string files::text(const call& c) {
   if (!c.shown.empty()) return std::string(c.shown) + (c.data.empty() ? "" : ' ' + quoted(c.data));
-  const auto call = fmt::format("{} {}", name_of(c.what), c.fd);
+  auto call = fmt::format("{} {}", name_of(c.what), c.fd);
   switch (c.what) {
     case op::open:
       return fmt::format("open file {}", c.file);
