@@ -61,12 +61,18 @@ struct verify_request {
   bool full = false;
   bool json = false;
 };
+struct litmus_request {
+  std::vector<std::string> tests;  ///< none: the shipped table
+  std::optional<std::string> memory;
+  bool json = false;
+};
 
 /// \param program  how the program was called: printed in commands to copy
 [[nodiscard]] exit_status explore(const explore_request& wanted, const std::string& program);
 [[nodiscard]] exit_status replay(const replay_request& wanted);
 [[nodiscard]] exit_status merge(const merge_request& wanted, const std::string& program);
 [[nodiscard]] exit_status verify(const verify_request& wanted);
+[[nodiscard]] exit_status litmus(const litmus_request& wanted);
 [[nodiscard]] exit_status list(bool json);
 [[nodiscard]] exit_status demo(const std::string& program);
 

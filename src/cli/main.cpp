@@ -34,7 +34,15 @@ constexpr const char* replay_statuses =
     "  1  it ended in a defect, also if it was not quite the recorded execution (the output then says so)\n"
     "  2  usage or input error, or the schedule does not fit this program any more and no defect was seen";
 
-constexpr std::array<std::string_view, 6> commands{"demo", "explore", "list", "merge", "replay", "verify"};
+constexpr const char* litmus_statuses =
+    "Exit status:\n"
+    "  0  answered; the table is as expected\n"
+    "  1  undefined behaviour, ~exists or forall does not hold, or the table is not as expected\n"
+    "  2  usage or input error; one line on stderr says what would be right\n"
+    "  3  ended early (too large, SIGINT)";
+
+constexpr std::array<std::string_view, 7> commands{"demo",  "explore", "list",  "litmus",
+                                                   "merge", "replay",  "verify"};
 
 /// Says itself what is wrong with a number: CLI11 says only that it could not convert it.
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most = ~std::uint64_t{0}) {
@@ -69,6 +77,7 @@ struct requests {
   merge_request merge;
   replay_request replay;
   verify_request verify;
+  litmus_request litmus;
   bool list_json = false;
 };
 
@@ -166,6 +175,17 @@ void add_verify(CLI::App& app, verify_request& r) {
   c->footer(statuses);
 }
 
+void add_litmus(CLI::App& app, litmus_request& r) {
+  auto* c = app.add_subcommand("litmus", "How small programs of C11 atomics may end, under a memory model");
+  c->add_option("TEST", r.tests,
+                "shipped litmus tests, or files in herd's C format (default: the table of all shipped)")
+      ->option_text("...");
+  c->add_option("--memory", r.memory, "sc, tso (amd64) or weak (C++20; default; the table: all three)")
+      ->option_text("NAME");
+  c->add_flag("--json", r.json, "one JSON object instead of text");
+  c->footer(litmus_statuses);
+}
+
 /// What CLI11 did not expect: the first of it that looks like an option, or a word too many.
 std::string unexpected(const CLI::App& command) {
   const auto rest = command.remaining();
@@ -202,6 +222,7 @@ exit_status run(int argc, char** argv) {
   add_merge(app, wanted.merge);
   add_replay(app, wanted.replay);
   add_verify(app, wanted.verify);
+  add_litmus(app, wanted.litmus);
 
   const std::string program = argc > 0 ? argv[0] : "faultline";
   if (argc < 2) {
@@ -227,6 +248,7 @@ exit_status run(int argc, char** argv) {
   const auto command = app.get_subcommands().front()->get_name();
   if (command == "demo") return demo(program);
   if (command == "list") return list(wanted.list_json);
+  if (command == "litmus") return litmus(wanted.litmus);
   if (command == "explore") return explore(wanted.explore, program);
   if (command == "merge") return merge(wanted.merge, program);
   if (command == "replay") return replay(wanted.replay);

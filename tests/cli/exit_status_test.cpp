@@ -96,7 +96,7 @@ TEST(Cli, a_full_standard_output_is_2) { EXPECT_EQ(run("list >/dev/full").status
 // --- errors -----------------------------------------------------------------------------------------------------------
 
 TEST(Cli, names_the_valid_ones_and_the_nearest) {
-  expect_error("", "demo, explore, list, replay, verify");
+  expect_error("", "demo, explore, list, litmus, replay, verify");
   expect_error("explor", "did you mean explore?");
   expect_error("explore vn-io-fault/crosed-write", "did you mean " + crossed + "?", "here are: ");
   expect_error("explore crossed-write", "did you mean " + crossed + "?");

@@ -31,7 +31,8 @@ struct test {
   std::string name;
   std::string doc;  ///< empty if there is none
   litmus::quantifier quantifier = quantifier::exists;
-  std::string condition;  ///< as written, with its quantifier
+  std::string condition;     ///< as written, with its quantifier
+  bool has_consume = false;  ///< then run() may find fewer ends than are defined
   std::shared_ptr<const program> code;
 };
 
@@ -115,7 +116,8 @@ struct run_limits {
 };
 
 /// Every end that the explorer finds. No state of it needs a gap. A consume load of a location that holds addresses is a
-/// dependent load (simulated::load_dependent); any other is taken as acquire.
+/// dependent load (simulated::load_dependent), which orders all that its thread does with the pointee; any other consume load is
+/// taken as acquire.
 [[nodiscard]] answer run(const test& t, memory_model m, const run_limits& limits = {});
 
 /// A file of docs/litmus, as it was when the library was built.
@@ -123,7 +125,7 @@ struct shipped_test {
   std::string_view name;  ///< "MP+rlx": the file's, without .litmus, and the test's
   std::string_view text;
 };
-/// Sorted by name.
+/// Sorted by file.
 [[nodiscard]] const std::vector<shipped_test>& shipped();
 
 /// A line of docs/litmus/expected.txt.

@@ -83,9 +83,7 @@ struct gap_text {
   std::string_view explanation;
 };
 constexpr std::array gap_texts{
-    gap_text{
-        gap::load_buffering, "load-buffering",
-        "a load takes a value that is stored later, by a store that depends on what others do with this one"},
+    gap_text{gap::load_buffering, "load-buffering", "a load takes a value that is stored only later"},
     gap_text{gap::store_order, "store-order",
              "a store takes its place in the modification order before one that was performed earlier"},
     gap_text{gap::sc_order, "sc-order",

@@ -81,11 +81,11 @@ class enumeration {
 
   void choose_path(const paths& courses, std::size_t thread) {
     if (thread == courses.of_thread.size()) {
-      if (another()) choose_reads();
+      choose_reads();
       return;
     }
     for (const auto& course : courses.of_thread[thread]) {
-      if (!stopped_.empty()) return;
+      if (!stopped_.empty() || !another()) return;
       chosen_[thread] = &course;
       if (has_stores(thread + 1)) choose_path(courses, thread + 1);
     }

@@ -311,7 +311,9 @@ std::memory_order parser::an_order(std::string_view call, std::string_view barre
                            fmt::join(order_names, ", ")));
   if ((" " + std::string(barred) + " ").find(fmt::format(" {} ", bare)) != std::string::npos)
     fail(t.at, fmt::format("{} cannot be {}", call, t.text));
-  return static_cast<std::memory_order>(found - order_names.begin());
+  const auto order = static_cast<std::memory_order>(found - order_names.begin());
+  has_consume_ = has_consume_ || order == std::memory_order_consume;
+  return order;
 }
 
 expression parser::an_address(std::string_view call) {

@@ -252,6 +252,7 @@ test parser::whole() {
     program_.locations[i].atomic = k.said_atomic || k.used_atomic || (k.nothing() && atomic_pointees_);
   }
   final_part(out);
+  out.has_consume = has_consume_;
   out.code = std::make_shared<const program>(std::move(program_));
   return out;
 }

@@ -119,6 +119,7 @@ class parser {
   std::size_t next_ = 0;
   int depth_ = 0;
   program program_{};
+  bool has_consume_ = false;
   bool atomic_pointees_ = false;         // does some atomic access go through a pointer that was loaded?
   std::vector<known_location> known_{};  // as program_.locations
   std::map<std::size_t, std::vector<std::pair<std::string, number>>> set_{};  // registers, by thread
