@@ -6,6 +6,12 @@
 
 namespace faultline::scenario {
 
+[[nodiscard]] scenario double_checked_init();
+[[nodiscard]] scenario double_checked_lookup();
 [[nodiscard]] scenario fifo_self();
+[[nodiscard]] scenario flag_before_wait();
+[[nodiscard]] scenario philosophers_bystander();
+[[nodiscard]] scenario treiber_aba();
+[[nodiscard]] scenario upgrading_readers();
 
 }  // namespace faultline::scenario

@@ -117,5 +117,25 @@ TEST(CrossedRead, shared_locks_never_hang_but_the_reversal_is_told) {
   EXPECT_TRUE(fixed.findings.empty()) << fixed;
 }
 
+TEST(PhilosophersBystander, a_search_names_the_circle_though_somebody_could_go_on) {
+  const auto r = explore("lib/philosophers-bystander", {}, {.omit = {scenario::find_step("PH1")}});
+  ASSERT_EQ(r.verdict, verdict::deadlock) << r;
+  EXPECT_THAT(r.cycle, UnorderedElementsAre("mutex:fork0", "mutex:fork1", "mutex:fork2"));
+  EXPECT_THAT(r.still_running, testing::ElementsAre("bystander"));
+  EXPECT_LE(r.executions, 10U);
+}
+
+TEST(UpgradingReaders, each_waits_for_a_sharer_of_the_lock_that_it_shares_itself) {
+  const auto r = explore("lib/upgrading-readers", {}, {.omit = {scenario::find_step("RW1")}});
+  ASSERT_EQ(r.verdict, verdict::deadlock) << r;
+  EXPECT_THAT(r.cycle, testing::ElementsAre("rw:table", "rw:table"));
+  for (const auto& w : r.waits) {
+    EXPECT_EQ(w.mode, "exclusive");
+    ASSERT_EQ(w.held_by.size(), 1U);
+    EXPECT_EQ(w.held_by[0].mode, "shared");
+    EXPECT_NE(w.held_by[0].task, w.task);
+  }
+}
+
 }  // namespace
 }  // namespace faultline
