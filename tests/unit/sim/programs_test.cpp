@@ -63,6 +63,16 @@ INSTANTIATE_TEST_SUITE_P(sim, Programs,
                                          counted{"exchanges7", programs::exchanges(7), 5'040, 0}),
                          [](const auto& i) { return i.param.name; });
 
+// Closed forms, as large as they take about a second here; bench/explore/counts_bench.cpp has the largest.
+INSTANTIATE_TEST_SUITE_P(closed_forms, Programs,
+                         testing::Values(counted{"phil16", programs::philosophers(16), 65'535, 1},
+                                         counted{"readers17", programs::readers(17), 131'072, 0},
+                                         counted{"lastzero12", programs::last_zero(12), 15'360, 0},
+                                         counted{"inc6", programs::increments(6), 518'400, 517'680},
+                                         counted{"sections9", programs::sections(9), 362'880, 0},
+                                         counted{"exchanges9", programs::exchanges(9), 362'880, 0}),
+                         [](const auto& i) { return i.param.name; });
+
 TEST(Abba, live_is_a_cycle_that_names_locks_and_holders_under_exhaustive) {
   const auto r = sim::explore({}, programs::abba(false, true));
   ASSERT_EQ(r.verdict, verdict::deadlock) << r;
