@@ -11,6 +11,8 @@ namespace faultline::sim {
 
 namespace {
 
+constexpr std::ptrdiff_t shared_choices = 6;  // of two tasks or more: makes up to some hundred parts
+
 /// Everything earlier on the object is ordered before such a touch, so a search for races may stop there.
 constexpr bool covers(const object_touch& t) {
   const bool whole = t.range.first >= t.range.last;
@@ -38,6 +40,8 @@ bool exhaustive_strategy::dependent(const event& a, const operation& b) noexcept
 void exhaustive_strategy::begin(std::uint64_t) {
   tasks_ = 0;
   next_sleep_ = 0;
+  met_unit_ = false;
+  counts_ = true;
 }
 
 void exhaustive_strategy::spawned(task_id child, task_id parent) {
@@ -58,33 +62,64 @@ task_id exhaustive_strategy::preferred(task_set candidates, const choice_point& 
 }
 
 /// Preemptions up to and with this choice: a switch away from a task, not a daemon, that could have gone on.
-std::uint32_t exhaustive_strategy::cost(const node& n, index at, task_id t) const noexcept {
+std::uint32_t exhaustive_strategy::cost(const node& n, task_id t) const noexcept {
   const task_set could_go_on = n.enabled & ~daemons_;
   const bool preempts =
-      at > 0 && nodes_[at - 1].chosen != t && (could_go_on & only(nodes_[at - 1].chosen)) != 0;
+      n.last != no_task && n.last != t && (could_go_on & only(n.last)) != 0 && (agents_ & only(t)) == 0;
   return n.preemptions + (preempts ? 1U : 0U);
 }
 
-bool exhaustive_strategy::within_bound(const node& n, index at, task_id t) const noexcept {
-  return !bound_ || cost(n, at, t) <= *bound_;
+bool exhaustive_strategy::within_bound(const node& n, task_id t) const noexcept {
+  return !bound_ || cost(n, t) <= *bound_;
+}
+
+/// The present execution has come to where the parts of the search begin. Is this one the shard's?
+bool exhaustive_strategy::mine() {
+  met_unit_ = true;
+  return units_++ % shard_.count == shard_.index;
+}
+
+std::uint32_t exhaustive_strategy::pick(std::uint32_t results) {
+  node& n = nodes_[now_ - 1];
+  if (now_ == nodes_.size() && n.results == 1) {
+    n.results = results;
+  } else if (n.results != results && nondeterminism_.empty()) {
+    nondeterminism_ = fmt::format("not deterministic: step {} can have other results than before", now_);
+  }
+  return std::min(n.picked, results - 1);
 }
 
 task_id exhaustive_strategy::choose(const choice_point& at) {
   now_ = at.step;
   daemons_ = at.daemons;
+  agents_ |= at.agents;
   if (at.step < nodes_.size()) {
     const node& n = nodes_[at.step];
     if (n.enabled != at.enabled && nondeterminism_.empty()) {
       nondeterminism_ = fmt::format("not deterministic: at step {} other tasks can run than before", at.step);
     }
+    met_unit_ |= n.unit;
     return (at.enabled & only(n.chosen)) != 0 ? n.chosen : no_task;
   }
-  node n{.enabled = at.enabled, .sleep = next_sleep_};
+  node n{.enabled = at.enabled, .sleep = next_sleep_, .last = at.last};
+  if (at.step > 0) n.preemptions = cost(nodes_.back(), nodes_.back().chosen);
   const task_set candidates = at.enabled & ~n.sleep;
   if (candidates == 0) return no_task;
+  if (shard_.count > 1 && !met_unit_) {
+    // The first steps at which there is a choice are the same in every shard; those of the executions before are known.
+    if (const auto choices = std::count_if(nodes_.begin(), nodes_.end(), [](const node& k) { return k.shared; });
+        choices < shared_choices) {
+      n.shared = (candidates & (candidates - 1)) != 0;
+    } else if (!mine()) {
+      counts_ = false;
+      return no_task;
+    } else {
+      n.unit = true;
+    }
+  }
   n.chosen = preferred(candidates, at);
-  n.backtrack = only(n.chosen);
-  if (at.step > 0) n.preemptions = cost(nodes_.back(), at.step - 1, nodes_.back().chosen);
+  n.backtrack = n.shared || !reduce_ ? at.enabled : only(n.chosen);
+  n.agent = (at.agents & only(n.chosen)) != 0;
   nodes_.push_back(n);
   return n.chosen;
 }
@@ -102,7 +137,7 @@ void exhaustive_strategy::executed(const choice_point& at, task_id t) {
   const operation& o = at.pending[t];
   const node& n = nodes_[at.step];
 
-  if (!bound_) {
+  if (!bound_ && reduce_) {
     // Asleep stays who was asleep or tried here before, unless this step matters to what it would do.
     next_sleep_ = 0;
     for (task_set rest = (n.sleep | n.done) & ~only(t); rest != 0; rest &= rest - 1) {
@@ -110,7 +145,7 @@ void exhaustive_strategy::executed(const choice_point& at, task_id t) {
       if (!dependent(at.pending[q], o)) next_sleep_ |= only(q);
     }
   }
-  if (at.step < kept_) return;
+  if (at.step < kept_ || !reduce_) return;
 
   const vector_clock& prior = before(t);
   find_races(t, o, prior, at.step);
@@ -218,7 +253,7 @@ void exhaustive_strategy::race_bounded(index j, task_id t) {
   };
   add(j);
   index block = j;
-  while (block > 0 && nodes_[block - 1].chosen == nodes_[j].chosen) --block;
+  while (block > 0 && (nodes_[block - 1].chosen == nodes_[j].chosen || nodes_[block - 1].agent)) --block;
   add(block);
 }
 
@@ -237,8 +272,11 @@ void exhaustive_strategy::forget_from(index at) {
 
 bool exhaustive_strategy::end(const execution_end& how) {
   if (!nondeterminism_.empty()) return false;
+  if (shard_.count > 1 && !met_unit_) {  // it ended before the parts begin, or was redundant
+    counts_ = how.pruned ? shard_.index == 0 : mine();
+  }
   // Operations announced and not done, because their task sleeps or the execution ended early: as if they were next.
-  if (!how.pruned) {
+  if (!how.pruned && reduce_) {
     for (task_set rest = how.unfinished; rest != 0; rest &= rest - 1) {
       const auto t = static_cast<task_id>(std::countr_zero(rest));
       find_races(t, how.pending[t], before(t), static_cast<index>(events_.size()));
@@ -247,17 +285,27 @@ bool exhaustive_strategy::end(const execution_end& how) {
   while (!nodes_.empty()) {
     node& n = nodes_.back();
     const auto at = static_cast<index>(nodes_.size() - 1);
+    if (n.picked + 1 < n.results) {
+      ++n.picked;
+      forget_from(at);
+      kept_ = at;
+      return true;
+    }
+    n.picked = 0;
+    n.results = 1;
     n.done |= only(n.chosen);
     task_id next = no_task;
     for (task_set rest = n.backtrack & ~n.done & ~n.sleep; rest != 0; rest &= rest - 1) {
       const auto t = static_cast<task_id>(std::countr_zero(rest));
-      if (within_bound(n, at, t)) {
+      if (within_bound(n, t)) {
         next = t;
         break;
       }
+      cut_ = true;
     }
     if (next != no_task) {
       n.chosen = next;
+      n.agent = (agents_ & only(next)) != 0;
       forget_from(at);
       kept_ = at;
       return true;

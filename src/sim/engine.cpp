@@ -42,6 +42,15 @@ void engine::reset() {
   arena_.release();
   object_count_ = 1;
   task_count_ = 0;
+  armed_ = known_agents_ = 0;
+  width_ = how_.memory == memory_model::weak ? tasks_max : 0;
+  history_ = how_.memory == memory_model::weak ? how_.history : 0;
+  sequential_ = fires_ = idle_fires_ = 0;
+  fences_.clear();
+  time_ = {};
+  cpus_.fill({});
+  for (auto& waiting : calls_) waiting.clear();
+  inversions_.clear();
   daemons_ = unfinished_ = gated_ = giving_way_ = looked_ = news_ = relaxed_ = idle_ran_ = 0;
   rounds_ = idle_rounds_ = 0;
   choices_.clear();
@@ -73,9 +82,11 @@ bool engine::run(strategy& s) {
 
   execution e(*this);
   task_table_ = enroll(&task_table_, "tasks", "");
+  if (how_.memory == memory_model::weak) fence_object_ = enroll(&fence_object_, "fence", "");
   program_(e);
   start_tasks();
   if (!ending_) dispatch(host_);  // returns when the execution has ended
+  judge_inversion();
 
   if (outcome_.verdict == verdict::clean && !outcome_.pruned && !outcome_.truncated) {
     outcome_.daemon_left = (enabled() & daemons_) != 0;
@@ -84,11 +95,11 @@ bool engine::run(strategy& s) {
   phase_ = phase::check;
   if (!outcome_.pruned && !outcome_.truncated) e.run_check();
 
-  for (task_set rest = unfinished_; rest != 0; rest &= rest - 1) {
+  for (task_set rest = unfinished_; rest != 0; rest &= rest - 1) {  // agents know it already
     note_what_it_follows(pending_[static_cast<task_id>(std::countr_zero(rest))]);
   }
-  execution_end how{.unfinished = unfinished_,
-                    .pending = {pending_.data(), task_count_},
+  execution_end how{.unfinished = unfinished_ | armed_,
+                    .pending = pending_,
                     .defect = outcome_.verdict != verdict::clean,
                     .truncated = outcome_.truncated,
                     .pruned = outcome_.pruned};
@@ -116,11 +127,15 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
   auto& e = self_engine();
   if (phase_ == phase::check) throw set_up_error("a task was spawned by a check");
   if (phase_ == phase::tasks) {
+    e.drain();
     e.at({.kind = op::spawn, .first = {e.task_table_, touch::write}});
   }
-  if (e.task_count_ == tasks_max) {
-    if (phase_ == phase::set_up) throw set_up_error(fmt::format("more than {} tasks", tasks_max));
-    fail(fmt::format("more than {} tasks", tasks_max));
+  // The last number is a clock's fence component, under weak.
+  const std::uint32_t most = e.how_.memory == memory_model::weak ? fence_component : tasks_max;
+  if (e.task_count_ == most || (e.known_agents_ & only(e.task_count_)) != 0) {
+    const auto text = fmt::format("more than {} tasks", e.known_agents_ != 0 ? tasks_max / 2 : most);
+    if (phase_ == phase::set_up) throw set_up_error(text);
+    fail(text);
   }
   const task_id id = e.task_count_++;
   if (id == e.tasks_.size()) {
@@ -140,6 +155,22 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
   t.chain.depth = 0;
   t.waits_for_turns = 0;
   t.holds.clear();
+  t.acquire_fence.clear(tasks_max);
+  t.release_fence.clear(tasks_max);
+  t.reached.clear();
+  t.fresh_since = t.relaxed_at = 0;
+  t.buffer.clear();
+  t.next_to_leave = 0;
+  t.last_left = ~0U;
+  t.dirty = false;
+  t.timer = false;
+  t.waiter = nullptr;
+  t.cpu = id;
+  t.base = 0;
+  t.lent.reset();
+  t.no_preemption = t.no_interrupts = t.kept_back = 0;
+  t.kept_since = ~0U;
+  if (e.how_.memory != memory_model::weak) e.width_ = e.task_count_;
   if (daemon) e.daemons_ |= only(id);
   e.unfinished_ |= only(id);
   e.gated_ &= ~only(id);
@@ -147,6 +178,8 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
   t.fiber.start(&engine::task_main, &t);  // goes on in its loop, if it came to its end the last time
   if (phase_ == phase::tasks) {
     auto& parent = *e.tasks_[running_];
+    t.cpu = e.how_.processors == processors::shared ? parent.cpu : id;
+    t.base = parent.base;
     t.clock.assign(parent.clock, tasks_max);
     ++parent.clock[running_];
     t.clock[id] = 1;
@@ -178,6 +211,7 @@ void engine::run_body(task& t) {
   } catch (...) {
     escaped = fmt::format("exception left task {}", t.name);
   }
+  drain();
   if (!escaped.empty()) fail(std::move(escaped));
 }
 
@@ -252,12 +286,38 @@ task_set engine::enabled() const {
     const auto t = static_cast<task_id>(std::countr_zero(rest));
     if ((tasks_[t]->waits_for_turns & set) != 0) held_back |= only(t);
   }
-  return held_back == set ? set : set & ~held_back;
+  if (held_back != set) set &= ~held_back;
+  if (armed_ != 0) {
+    for (task_set rest = armed_; rest != 0; rest &= rest - 1) {
+      const auto agent = static_cast<task_id>(std::countr_zero(rest));
+      if (pending_[agent].kind == op::store) set |= only(agent);
+    }
+  }
+  if (how_.processors == processors::shared) set = scheduled(set & ~armed_) | (set & armed_);
+  if (armed_ != 0) set |= timers_that_may_fire(set);
+  return set;
 }
 
 /// Lets the strategy choose, and goes on with the chosen task. Returns to a task when it is chosen, to the host when
 /// the execution has ended.
 void engine::dispatch(sim::fiber& from) {
+  task_id chosen = choose();
+  while (chosen != no_task && (only(chosen) & known_agents_) != 0 && chosen >= task_count_) {
+    act(chosen, enabled_then_);
+    chosen = ending_ ? no_task : choose();
+  }
+  if (chosen == no_task) {
+    ending_ = true;
+    if (&from != &host_) sim::fiber::transfer(from, host_);
+    return;
+  }
+  running_ = chosen;
+  auto& to = tasks_[chosen]->fiber;
+  if (&to != &from) sim::fiber::transfer(from, to);
+}
+
+/// The task or agent whose operation is the next step, or no_task at the end of the execution.
+task_id engine::choose() {
   const task_set ready_now = enabled();
   const bool only_idle_daemons =
       (ready_now & ~daemons_) == 0 && idle_rounds_ > std::uint64_t{64} * how_.livelock_rounds;
@@ -270,8 +330,10 @@ void engine::dispatch(sim::fiber& from) {
     const choice_point cp{.step = step_,
                           .enabled = ready_now,
                           .daemons = daemons_,
+                          .agents = armed_ & ready_now,
                           .last = last_,
-                          .pending = {pending_.data(), task_count_}};
+                          .pending = pending_};
+    enabled_then_ = ready_now;
     chosen = strategy_->choose(cp);
     if (chosen == no_task) {
       outcome_.pruned = true;
@@ -281,17 +343,14 @@ void engine::dispatch(sim::fiber& from) {
         running_ = no_task;
         defect(verdict::livelock, fmt::format("no progress in {} rounds of all tasks", rounds_));
         chosen = no_task;
+      } else if (idle_fires_ > std::uint64_t{4} * how_.livelock_rounds) {
+        running_ = no_task;
+        defect(verdict::livelock, "nothing goes on but time-outs");
+        chosen = no_task;
       }
     }
   }
-  if (chosen == no_task) {
-    ending_ = true;
-    if (&from != &host_) sim::fiber::transfer(from, host_);
-    return;
-  }
-  running_ = chosen;
-  auto& to = tasks_[chosen]->fiber;
-  if (&to != &from) sim::fiber::transfer(from, to);
+  return chosen;
 }
 
 void engine::note_what_it_follows(operation& o) const {
@@ -301,11 +360,14 @@ void engine::note_what_it_follows(operation& o) const {
     o.follows = static_cast<const wait_queue_state::waiter*>(o.context)->wake_event;
   } else if (o.kind == op::join) {
     o.follows = static_cast<const task*>(o.context)->last_step;
+  } else if (o.kind == op::fence && o.ready != nullptr) {
+    o.follows = static_cast<const task*>(o.context)->last_left;
+  } else if (o.kind == op::sleep) {
+    o.follows = static_cast<const task*>(o.context)->fired_at;
   }
 }
 
 void engine::record_step(task_id t, const choice_point& cp) {
-  auto& me = *tasks_[t];
   auto& o = pending_[t];
   note_what_it_follows(o);
   strategy_->executed(cp, t);
@@ -314,9 +376,23 @@ void engine::record_step(task_id t, const choice_point& cp) {
                     (std::uint64_t{o.first.object} << 24U) | o.second.object)) *
           0xff51afd7ed558ccdU;
   hash_ ^= hash_ >> 32U;
-  choices_.push_back(t);
-  me.last_step = step_;
-  last_ = t;
+  choices_.push_back({.task = t});
+  if ((cp.agents & only(t)) == 0) {
+    tasks_[t]->last_step = step_;
+    last_ = t;
+    if (how_.processors == processors::shared) {
+      auto& cpu = cpus_[tasks_[t]->cpu];
+      if (cpu.handler != t) {
+        cpu.current = t;
+        note_inversion(t);
+      }
+    }
+  }
+  if (how_.starvation_after != 0) {
+    for (task_set rest = cp.enabled & ~cp.agents; rest != 0; rest &= rest - 1) {
+      tasks_[static_cast<task_id>(std::countr_zero(rest))]->kept_back = 0;
+    }
+  }
   ++step_;
   for (task_set rest = giving_way_; rest != 0; rest &= rest - 1) {
     tasks_[static_cast<task_id>(std::countr_zero(rest))]->waits_for_turns &= ~only(t);
@@ -325,7 +401,7 @@ void engine::record_step(task_id t, const choice_point& cp) {
     giving_way_ &= ~only(t);
     relaxed_ |= only(t);
     // A full round: each task that could have achieved something asked for patience instead.
-    const task_set active = cp.enabled & ~daemons_;
+    const task_set active = cp.enabled & ~daemons_ & ~cp.agents;
     if ((active & ~relaxed_) == 0) {
       ++rounds_;
       relaxed_ = 0;
@@ -348,9 +424,10 @@ void engine::narrate(task_id t) {
   const auto& o = pending_[t];
   trace_event e{.execution = execution_,
                 .step = step_,
-                .task = tasks_[t]->name,
+                .task = tasks_[t < task_count_ ? t : agent_of(t)]->name,
                 .what = name_of(o.kind),
-                .chain = lines(tasks_[t]->chain)};
+                .chain = lines(tasks_[t < task_count_ ? t : agent_of(t)]->chain)};
+  if (t >= task_count_ && o.kind == op::store) e.what = "store buffer: store";
   const bool own_queue =
       o.lock != nullptr || o.kind == op::try_lock || o.kind == op::unlock;  // of the same lock
   if (o.first.object != no_object && o.first.how != touch::none) e.what += " " + label(o.first.object);
@@ -373,7 +450,7 @@ void world::join(task_id task) {
         .context = target,
         .wish = {.task = task},
         .wait_name = "join"});
-  if (phase_ == phase::tasks) e.tasks_[running_]->clock.join(target->clock, e.task_count_);
+  if (phase_ == phase::tasks) e.tasks_[running_]->clock.join(target->clock, e.width_);
 }
 
 void world::relax() {
@@ -395,6 +472,8 @@ void world::relax() {
         .wait_name = "spin"});
   e.looked_ &= ~only(running_);
   e.news_ &= ~only(running_);
+  t.fresh_since = t.relaxed_at;
+  t.relaxed_at = e.step_;
 }
 
 void world::progress() noexcept {
@@ -405,6 +484,29 @@ void world::progress() noexcept {
   e.rounds_ = 0;
   e.relaxed_ = 0;
   e.idle_rounds_ = 0;
+  e.idle_fires_ = 0;
+  if (e.how_.starvation_after != 0) e.note_who_is_kept_back();
+}
+
+/// Others achieve something. Who has been unable to run, each time, for too long? Cleared where a task could have run.
+void engine::note_who_is_kept_back() {
+  const task_set able = enabled();
+  for (task_set rest = unfinished_ & ~daemons_ & ~able & ~only(running_); rest != 0; rest &= rest - 1) {
+    const auto t = static_cast<task_id>(std::countr_zero(rest));
+    auto& kept = *tasks_[t];
+    if (kept.kept_since != kept.last_step) {
+      kept.kept_since = kept.last_step;
+      kept.kept_back = 0;
+    }
+    if (++kept.kept_back < how_.starvation_after) continue;
+    defect(verdict::starvation,
+           fmt::format("{} waits for {} while others achieve something {} times, and could never run", kept.name,
+                       pending_[t].lock != nullptr ? label(pending_[t].lock->owner_id())
+                       : ready(t)                  ? fmt::format("CPU {}", kept.cpu)
+                                                   : fmt::format("\"{}\"", pending_[t].wait_name),
+                       kept.kept_back));
+    leave_task();
+  }
 }
 
 void world::io(const char* what) {

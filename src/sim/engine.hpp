@@ -4,11 +4,15 @@
 /// One search: runs executions of a program, one after the other, on the calling host thread.
 #include "clock.hpp"
 #include "fiber.hpp"
+#include "memory.hpp"
 #include "order_graph.hpp"
+#include "schedule.hpp"
 
 #include <faultline/sim/explore.hpp>
 
 #include <array>
+#include <chrono>
+#include <map>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -42,9 +46,18 @@ class engine final : public world {
   [[nodiscard]] const outcome& last() const noexcept { return outcome_; }
   /// Whether any execution of the search came by a relax().
   [[nodiscard]] bool relaxes() const noexcept { return relaxes_; }
+  /// Whether a store was forgotten, in any execution, that a load could still have seen.
+  [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
+  /// Whether, in any execution, a timer was kept from firing by the bound; and whether tasks accessed user bytes.
+  [[nodiscard]] bool fires_bounded() const noexcept { return fires_bounded_; }
+  [[nodiscard]] bool user_bytes() const noexcept { return user_bytes_; }
+  /// Findings of all executions but for the order graph's.
+  [[nodiscard]] const std::map<std::string, finding>& findings() const noexcept { return findings_; }
   [[nodiscard]] std::uint32_t steps() const noexcept { return step_; }
   [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
   [[nodiscard]] std::string schedule() const;
+  [[nodiscard]] const std::vector<choice>& choices() const noexcept { return choices_; }
+  [[nodiscard]] task_set agents() const noexcept { return known_agents_; }
   [[nodiscard]] std::string observations_line() const;
   /// Fills in the parts of a report that describe the last execution.
   void describe(report& r) const;
@@ -65,6 +78,7 @@ class engine final : public world {
     std::uint32_t writer_clock = 0;
     std::uint32_t writer_step = 0;
     bool alive = false;
+    store_history* history = nullptr;  ///< atomics under `weak`
     vector_clock clock;    ///< atomics, locks: what acquiring it brings; plain data: reads
     vector_clock touched;  ///< by task: its clock at its last access
   };
@@ -83,6 +97,38 @@ class engine final : public world {
     task_set waits_for_turns = 0;  ///< after a relax(): tasks that must run first
     std::vector<lock_state*> holds;
     sim::fiber fiber;
+
+    // memory
+    vector_clock acquire_fence;  ///< what an acquire fence would learn
+    vector_clock release_fence;  ///< what a release fence told
+    struct reach {
+      std::uintptr_t begin, end;
+      vector_clock clock;
+    };
+    std::vector<reach> reached;          ///< by dependent loads
+    std::uint32_t fresh_since = 0;       ///< step of the relax() before the last: stores before it are seen
+    std::uint32_t relaxed_at = 0;        ///< step of the last
+    std::vector<buffered_store> buffer;  ///< tso: those from `next_to_leave` on
+    std::size_t next_to_leave = 0;
+    std::uint32_t last_left = ~0U;  ///< the step at which a store left last
+    bool dirty = false;             ///< stored something since the buffer was known to be empty
+
+    // timer
+    bool timer = false;  ///< it is set
+    bool time_out = false;
+    std::chrono::nanoseconds deadline{};
+    wait_queue_state* sleeps_on = nullptr;
+    wait_queue_state::waiter* waiter = nullptr;
+    std::uint32_t fired_at = ~0U;  ///< step
+
+    // CPU
+    std::uint32_t cpu = 0;
+    int base = 0;
+    std::optional<int> lent;
+    std::uint32_t no_preemption = 0;  ///< depth
+    std::uint32_t no_interrupts = 0;
+    std::uint32_t kept_back = 0;     ///< progress marks of others since it ran or could have run
+    std::uint32_t kept_since = ~0U;  ///< its last step then
   };
 
   // engine.cpp: the life of an execution
@@ -96,6 +142,8 @@ class engine final : public world {
   [[nodiscard]] const operation& pending(task_id t) const noexcept { return pending_[t]; }
   void section_guard(const operation& o);
   void dispatch(sim::fiber& from);
+  [[nodiscard]] task_id choose();
+  void note_who_is_kept_back();
   [[nodiscard]] task_set enabled() const;
   [[nodiscard]] bool ready(task_id t) const;
   [[noreturn]] void leave_task();
@@ -133,6 +181,33 @@ class engine final : public world {
   void acquire_clock(const lock_state& lock, access how, const byte_range& range);
   void release_clock(lock_state& lock, access how, const byte_range& range);
   [[nodiscard]] static bool lock_ready(const operation& o);
+  void fall_asleep(wait_queue_state& queue, lock_state& mutex, wait_queue_state::waiter& self);
+  void wake_up(wait_queue_state& queue, const wait_queue_state::waiter& self);
+
+  // engine_memory.cpp
+  [[nodiscard]] const vector_clock& knowledge(const task& t, const void* where);
+  [[nodiscard]] std::uint32_t window(const object& o, const vector_clock& known, std::uint32_t fresh_since,
+                                     bool sequential) const;
+  void see(store_record& s, task& me, std::memory_order order);
+  void remember(object& o, std::memory_order order, const vector_clock& release);
+  [[nodiscard]] operation access_of(op kind, object_id id, touch how, std::memory_order order) const;
+  void buffer(object_id id, void* where, std::memory_order order, const value_ref& value);
+  void announce_next_store(task_id t);
+  void oldest_store_leaves(task_id t);
+  void drain();
+
+  // engine_agents.cpp: agents, timers, CPUs
+  void know_agent(task_id t);
+  void arm(task_id t, const operation& o);
+  void act(task_id agent, task_set enabled);
+  void set_timer(task_id t, std::chrono::nanoseconds length, const operation& fire);
+  void timer_fires(task_id t, task_set enabled);
+  [[nodiscard]] task_set timers_that_may_fire(task_set others) const;
+  [[nodiscard]] task_set scheduled(task_set ready) const;
+  [[nodiscard]] task_id owner_of_cpu(std::uint32_t cpu) const;
+  void serve_calls(std::uint32_t cpu);
+  void note_inversion(task_id t);
+  void judge_inversion();
 
   // engine_report.cpp: wait-for graph and descriptions
   [[nodiscard]] task_set blockers(task_id t) const;
@@ -161,7 +236,11 @@ class engine final : public world {
   std::vector<std::unique_ptr<task>> tasks_;
   std::uint32_t task_count_ = 0;
   task_set daemons_ = 0;
+  task_set enabled_then_ = 0;  ///< at the latest choice
   task_set unfinished_ = 0;
+  task_set armed_ = 0;         ///< agents that have something to do
+  task_set known_agents_ = 0;  ///< told to the strategy
+  std::uint32_t width_ = 0;    ///< components of a clock that are in use
   task_set gated_ = 0;       ///< announced an operation that is not always ready
   task_set giving_way_ = 0;  ///< after a relax(), until the others had their turn
   task_set looked_ = 0;      ///< at something, since their last relax()
@@ -171,7 +250,7 @@ class engine final : public world {
   std::uint32_t idle_rounds_ = 0;  ///< rounds of daemons alone
   task_set idle_ran_ = 0;
   std::array<operation, tasks_max> pending_;  ///< announced, by task
-  std::vector<task_id> choices_;
+  std::vector<choice> choices_;
   std::uint32_t step_ = 0;
   std::uint64_t hash_ = 0;
   std::uint64_t random_ = 0;
@@ -182,6 +261,40 @@ class engine final : public world {
   bool ending_ = false;
   bool tells_ = true;
   bool relaxes_ = false;
+  bool overflowed_ = false;
+  mutable bool fires_bounded_ = false;
+  bool user_bytes_ = false;
+  object_id fence_object_ = no_object;  ///< weak: what seq_cst operations and fences share
+  std::uint32_t sequential_ = 0;        ///< weak: seq_cst operations so far
+  std::vector<fence_record> fences_;
+  vector_clock knowledge_;
+  const vector_clock* latest_release_ = nullptr;
+  std::chrono::nanoseconds time_{0};
+  std::uint32_t fires_ = 0;       ///< of timers while others could run
+  std::uint32_t idle_fires_ = 0;  ///< of timers alone, since the last progress mark
+  std::map<std::string, finding> findings_;
+  struct cpu_state {
+    task_id current = no_task;  ///< ran there last
+    task_id handler = no_task;  ///< the task that runs its handlers
+    bool in_handler = false;
+  };
+  std::array<cpu_state, tasks_max> cpus_;
+  struct call {
+    void (*run)(void*);
+    void* body;
+    std::uint32_t cpu;
+    bool done;
+    vector_clock clock;  ///< the caller's, then the handler's
+  };
+  std::array<std::vector<call*>, tasks_max> calls_;  ///< not yet begun, by CPU; each lies on its caller's stack
+  struct inverted {
+    task_id waiter, owner, middle;
+    std::string lock;
+    std::uint32_t steps = 0;
+    bool over = false;     ///< the owner went on
+    bool bounded = false;  ///< while the other could still have run
+  };
+  std::vector<inverted> inversions_;
   outcome outcome_;
   std::vector<wait_record> waits_;
   std::vector<std::string> cycle_objects_;
@@ -194,10 +307,5 @@ class engine final : public world {
   };
   std::vector<step_seen> steps_seen_;
 };
-
-/// Choices as text: "0*3.1*2.0", run-length coded task numbers.
-[[nodiscard]] std::string encode(const std::vector<task_id>& choices);
-/// \errors throws std::invalid_argument with the offending part
-[[nodiscard]] std::vector<task_id> decode(std::string_view text);
 
 }  // namespace faultline::sim

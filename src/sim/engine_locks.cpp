@@ -61,10 +61,10 @@ void engine::acquire_clock(const lock_state& lock, access how, const byte_range&
   // Owners of ranges that do not meet are not ordered by the lock they share.
   for (const auto& back : lock.given_back_) {
     if (!back.range.overlaps(range) || (how == access::shared && back.how == access::shared)) continue;
-    for (task_id t = 0; t < task_count_; ++t) mine[t] = std::max(mine[t], back.clock[t]);
+    for (task_id t = 0; t < width_; ++t) mine[t] = std::max(mine[t], back.clock[t]);
   }
-  mine.join(objects_[lock.owner_id()].clock, task_count_);
-  if (how == access::exclusive) mine.join(objects_[lock.queue_id()].clock, task_count_);
+  mine.join(objects_[lock.owner_id()].clock, width_);
+  if (how == access::exclusive) mine.join(objects_[lock.queue_id()].clock, width_);
 }
 
 void engine::release_clock(lock_state& lock, access how, const byte_range& range) {
@@ -74,13 +74,13 @@ void engine::release_clock(lock_state& lock, access how, const byte_range& range
     auto& back = lock.given_back_.emplace_back();
     back.range = range;
     back.how = how;
-    for (task_id t = 0; t < task_count_; ++t) back.clock[t] = mine[t];
+    for (task_id t = 0; t < width_; ++t) back.clock[t] = mine[t];
     ++mine[running_];
     return;
   }
   // Sharers order later owners, not each other: their clock is kept apart.
   auto& o = objects_[how == access::exclusive ? lock.owner_id() : lock.queue_id()];
-  o.clock.join(mine, task_count_);
+  o.clock.join(mine, width_);
   ++mine[running_];
 }
 
@@ -109,6 +109,7 @@ void engine::grant(lock_state& lock, const request& wish) {
 void world::acquire(lock_state& lock, const request& wish) {
   auto& e = self_engine();
   e.alive(lock.owner_id(), &lock, false);
+  e.drain();
   if (phase_ == phase::tasks) e.learn_order(lock, true, {});
   const bool announced = lock.rule().announces(wish);
   if (phase_ == phase::tasks && announced) {
@@ -131,6 +132,7 @@ bool world::try_acquire(lock_state& lock, const request& wish) {
   auto& e = self_engine();
   e.alive(lock.owner_id(), &lock, false);
   if (phase_ == phase::tasks) {
+    if (e.tasks_[running_]->sections == 0) e.drain();
     e.learn_order(lock, false, {});
     if (e.tasks_[running_]->sections == 0) {
       // Where a request of this kind queues, each grant takes one off the queue, which a try of any range can see.
@@ -169,6 +171,7 @@ void world::release(lock_state& lock, std::optional<byte_range> which) {
   const access how = mine->granted.how;
   const byte_range range = mine->granted.range;
   if (phase_ == phase::tasks && e.tasks_[running_]->sections == 0) {
+    e.drain();
     e.at({.kind = op::unlock, .first = {lock.owner_id(), release_touch(how), range}});
     mine = find();
   }
@@ -193,6 +196,7 @@ void world::might_acquire(const lock_state& lock, const request& /*wish*/,
 void world::wait_grantable(const lock_state& lock, const request& wish, const lock_state& guard,
                            const char* wait_name) {
   auto& e = self_engine();
+  e.drain();
   if (phase_ == phase::tasks) e.learn_order(lock, true, {});
   e.at({.kind = op::wait,
         .first = {guard.queue_id(), touch::read},
@@ -213,6 +217,7 @@ void world::enter_section(lock_state& interlock, access how) {
   auto& e = self_engine();
   e.alive(interlock.owner_id(), &interlock, false);
   if (phase_ != phase::tasks) return;
+  e.drain();
   const request wish{.task = running_, .how = how};
   if (e.how_.grain == granularity::fine) {
     // What an exclusive section does to the locks it guards shows, to those who wait for them, from here on.
@@ -264,35 +269,45 @@ wait_queue_state::~wait_queue_state() {
   if (auto* w = world::current()) w->retire(id, this);
 }
 
-void world::wait(wait_queue_state& queue, lock_state& mutex, const request& wish) {
-  auto& e = self_engine();
-  e.alive(queue.id, &queue, false);
+void engine::fall_asleep(wait_queue_state& queue, lock_state& mutex, wait_queue_state::waiter& self) {
+  alive(queue.id, &queue, false);
   if (phase_ != phase::tasks) throw set_up_error(fmt::format("wait for \"{}\" outside a task", queue.name));
   if (mutex.held_by(running_) == nullptr) fail(fmt::format("wait for \"{}\" without the mutex", queue.name));
-  e.at({.kind = op::wait,
-        .first = {queue.id, touch::write},
-        .second = {mutex.owner_id(), touch::release_exclusive},
-        .wait_name = queue.name});
-  e.alive(queue.id, &queue);
+  drain();
+  at({.kind = op::wait,
+      .first = {queue.id, touch::write},
+      .second = {mutex.owner_id(), touch::release_exclusive},
+      .wait_name = queue.name});
+  alive(queue.id, &queue);
   // The release half, without a scheduling point of its own.
-  auto& me = *e.tasks_[running_];
+  auto& me = *tasks_[running_];
   mutex.holds_.erase(std::find_if(mutex.holds_.begin(), mutex.holds_.end(),
                                   [&](const hold& h) { return h.granted.task == running_; }));
   me.holds.erase(std::find(me.holds.begin(), me.holds.end(), &mutex));
-  e.note_write(e.objects_[mutex.owner_id()]);
-  e.release_clock(mutex, access::exclusive, {});
-
-  wait_queue_state::waiter self{.task = running_, .signalled = false, .wake_event = ~0U, .wakers_clock = {}};
+  note_write(objects_[mutex.owner_id()]);
+  release_clock(mutex, access::exclusive, {});
+  self.task = running_;
   queue.waiters.push_back(&self);
-  e.at({.kind = op::resume,
-        .first = {queue.id, touch::resume},
-        .ready =
-            [](const operation& o) {
-              return static_cast<const wait_queue_state::waiter*>(o.context)->signalled;
-            },
-        .context = &self,
-        .wait_name = queue.name});
-  for (task_id t = 0; t < e.task_count_; ++t) me.clock[t] = std::max(me.clock[t], self.wakers_clock[t]);
+}
+
+void engine::wake_up(wait_queue_state& queue, const wait_queue_state::waiter& self) {
+  at({.kind = op::resume,
+      .first = {queue.id, touch::resume},
+      .ready =
+          [](const operation& o) {
+            return static_cast<const wait_queue_state::waiter*>(o.context)->signalled;
+          },
+      .context = &self,
+      .wait_name = queue.name});
+  auto& mine = tasks_[running_]->clock;
+  for (task_id t = 0; t < width_; ++t) mine[t] = std::max(mine[t], self.wakers_clock[t]);
+}
+
+void world::wait(wait_queue_state& queue, lock_state& mutex, const request& wish) {
+  auto& e = self_engine();
+  wait_queue_state::waiter self{};
+  e.fall_asleep(queue, mutex, self);
+  e.wake_up(queue, self);
   acquire(mutex, wish);
 }
 
@@ -300,14 +315,16 @@ void world::wake(wait_queue_state& queue, std::size_t most) {
   auto& e = self_engine();
   e.alive(queue.id, &queue, false);
   if (phase_ != phase::tasks) return;
+  e.drain();
   e.at({.kind = op::wake, .first = {queue.id, touch::write}, .wait_name = queue.name});
   e.alive(queue.id, &queue);
   auto& mine = e.tasks_[running_]->clock;
   const std::size_t n = std::min(most, queue.waiters.size());
   for (std::size_t i = 0; i < n; ++i) {
     queue.waiters[i]->signalled = true;
+    e.armed_ &= ~only(agent_of(queue.waiters[i]->task));  // its timer, if it has one
     queue.waiters[i]->wake_event = e.step_ - 1;
-    for (task_id t = 0; t < e.task_count_; ++t) queue.waiters[i]->wakers_clock[t] = mine[t];
+    for (task_id t = 0; t < e.width_; ++t) queue.waiters[i]->wakers_clock[t] = mine[t];
   }
   ++mine[running_];
   queue.waiters.erase(queue.waiters.begin(), queue.waiters.begin() + static_cast<std::ptrdiff_t>(n));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a task does at its scheduling points to objects: their life, atomics, plain data, user bytes; and what that orders.
+// What a task does at its scheduling points to objects: their life, plain data, user bytes; and what that orders.
 #include "engine.hpp"
 
 #include <fmt/format.h>
@@ -8,17 +8,6 @@
 #include <cstring>
 
 namespace faultline::sim {
-
-namespace {
-
-constexpr bool acquires(std::memory_order o) {
-  return o == std::memory_order_acquire || o == std::memory_order_consume || o == std::memory_order_acq_rel ||
-         o == std::memory_order_seq_cst;
-}
-constexpr bool releases(std::memory_order o) {
-  return o == std::memory_order_release || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst;
-}
-}  // namespace
 
 // --- objects ----------------------------------------------------------------------------------------------------------
 
@@ -34,6 +23,7 @@ object_id world::enroll(const void* where, const char* kind, const char* name) {
   o.line = id;
   o.writer = no_task;
   o.alive = true;
+  o.history = nullptr;
   o.clock.clear(tasks_max);
   o.touched.clear(tasks_max);
   return id;
@@ -85,65 +75,6 @@ std::string engine::label(object_id id) const {
   return o.name[0] != '\0' ? fmt::format("{}:{}", o.kind, o.name) : fmt::format("{}#{}", o.kind, id);
 }
 
-// --- atomics ----------------------------------------------------------------------------------------------------------
-
-void world::atomic_load(object_id id, const void* where, std::memory_order order) {
-  auto& e = self_engine();
-  e.alive(id, where, false);
-  e.at({.kind = op::load, .order = order, .first = {id, touch::read}});
-  if (phase_ != phase::tasks) return;
-  auto& o = e.alive(id, where);
-  e.note_read(o);
-  if (acquires(order)) e.tasks_[running_]->clock.join(o.clock, e.task_count_);
-}
-
-void world::atomic_store(object_id id, const void* where, std::memory_order order) {
-  auto& e = self_engine();
-  e.alive(id, where, false);
-  e.at({.kind = op::store, .order = order, .first = {id, touch::write}});
-  if (phase_ != phase::tasks) return;
-  auto& o = e.alive(id, where);
-  auto& me = *e.tasks_[running_];
-  e.note_write(o);
-  if (releases(order)) {
-    o.clock.assign(me.clock, tasks_max);
-    ++me.clock[running_];
-  } else {
-    o.clock.clear(tasks_max);  // ends the release sequence
-  }
-}
-
-void world::atomic_rmw(object_id id, const void* where, std::memory_order order) {
-  atomic_cas(id, where, order);
-  atomic_cas_done(id, true, order);
-}
-
-void world::atomic_cas(object_id id, const void* where, std::memory_order success) {
-  auto& e = self_engine();
-  e.alive(id, where, false);
-  e.at({.kind = op::rmw, .order = success, .first = {id, touch::write}});
-  e.alive(id, where);
-}
-
-void world::atomic_cas_done(object_id id, bool succeeded, std::memory_order order) {
-  if (phase_ != phase::tasks) return;
-  auto& e = self_engine();
-  auto& o = e.objects_[id];
-  auto& me = *e.tasks_[running_];
-  if (!succeeded) {
-    e.note_read(o);
-    if (acquires(order)) me.clock.join(o.clock, e.task_count_);
-    return;
-  }
-  e.note_write(o);
-  e.note_read(o);
-  if (acquires(order)) me.clock.join(o.clock, e.task_count_);
-  if (releases(order)) {
-    o.clock.join(me.clock, e.task_count_);
-    ++me.clock[running_];
-  }  // relaxed: continues the release sequence as it is
-}
-
 // --- plain data -------------------------------------------------------------------------------------------------------
 
 void engine::race(const object& o, const char* what, task_id other, const char* other_what,
@@ -165,7 +96,7 @@ void world::plain_read(object_id id, const void* where) {
     e.alive(id, where);
   }
   auto& o = e.objects_[id];
-  const auto& mine = e.tasks_[running_]->clock;
+  const auto& mine = e.knowledge(*e.tasks_[running_], where);
   if (o.writer != no_task && o.writer_clock > mine[o.writer])
     e.race(o, "read", o.writer, "write", o.writer_step);
   o.clock[running_] = mine[running_];
@@ -181,7 +112,7 @@ void world::plain_write(object_id id, const void* where) {
   }
   auto& o = e.objects_[id];
   e.note_write(o);
-  const auto& mine = e.tasks_[running_]->clock;
+  const auto& mine = e.knowledge(*e.tasks_[running_], where);
   if (o.writer != no_task && o.writer_clock > mine[o.writer])
     e.race(o, "write", o.writer, "write", o.writer_step);
   for (task_id t = 0; t < e.task_count_; ++t) {
@@ -198,6 +129,7 @@ void world::racy_read(object_id id) {
   e.alive(id, where, false);
   e.at({.kind = op::load, .order = std::memory_order_relaxed, .first = {id, touch::read}});
   if (phase_ != phase::tasks) return;
+  e.user_bytes_ = true;
   e.note_read(e.alive(id, where));
 }
 
@@ -205,17 +137,20 @@ void world::racy_write(object_id id) {
   auto& e = self_engine();
   const void* where = e.objects_[id].where;
   e.alive(id, where, false);
+  e.drain();  // these are not buffered, and must not overtake stores that are
   e.at({.kind = op::store, .order = std::memory_order_relaxed, .first = {id, touch::write}});
   if (phase_ != phase::tasks) return;
+  e.user_bytes_ = true;
   e.note_write(e.alive(id, where));
 }
 
 void world::count(object_id id, const void* where) {
   auto& e = self_engine();
+  e.drain();
   auto& o = e.alive(id, where);
   if (phase_ != phase::tasks) return;
   auto& mine = e.tasks_[running_]->clock;
-  mine.join(o.clock, e.task_count_);
+  mine.join(o.clock, e.width_);
   o.clock.assign(mine, tasks_max);
   ++mine[running_];
 }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 
 namespace faultline::sim {
 
@@ -16,15 +15,28 @@ namespace faultline::sim {
 /// Tasks that `t` waits for: it needs all of them to act. Empty while it could go on, or waits anonymously.
 task_set engine::blockers(task_id t) const {
   const auto& o = pending_[t];
-  if (o.ready == nullptr || o.ready(o)) return 0;
+  if (o.ready == nullptr || o.ready(o)) {
+    if (how_.processors != processors::shared || tasks_[t]->finished) return 0;
+    const task_id owner = owner_of_cpu(tasks_[t]->cpu);  // who waits and keeps its CPU keeps others from it
+    return owner != no_task && owner != t && !ready(owner) ? only(owner) : 0;
+  }
   if (o.kind == op::join) return only(o.wish.task);
+  if (o.kind == op::cross_call) return only(cpus_[static_cast<const call*>(o.context)->cpu].handler);
+  if (o.kind == op::interrupt) {
+    const auto& cpu = cpus_[o.wish.task];
+    const bool asked = !calls_[o.wish.task].empty();
+    return asked && cpu.current != no_task ? only(cpu.current) : 0;
+  }
   return o.lock != nullptr ? o.lock->blockers(o.wish) : 0;
 }
 
 /// "vnode:f0"; "task:T1" of a join.
 std::string engine::waited_for(task_id t) const {
   const auto& o = pending_[t];
-  return o.kind == op::join ? fmt::format("task:{}", tasks_[o.wish.task]->name) : label(o.lock->owner_id());
+  if (o.kind == op::join) return fmt::format("task:{}", tasks_[o.wish.task]->name);
+  if (o.kind == op::cross_call) return "ipi";
+  if (o.lock == nullptr || ready(t)) return fmt::format("cpu:{}", tasks_[t]->cpu);
+  return label(o.lock->owner_id());
 }
 
 /// A cycle is closed by the last of its tasks to wait, so one search from there is exact: everybody on the way needs
@@ -76,6 +88,7 @@ void engine::end_stuck() {
   for (task_set rest = unfinished_ & ~daemons_; rest != 0; rest &= rest - 1) {
     const auto t = static_cast<task_id>(std::countr_zero(rest));
     const auto& o = pending_[t];
+    if (ready(t)) continue;  // its CPU is taken
     if (o.kind == op::relax) {
       spinner = t;
     } else if (o.lock != nullptr) {
@@ -213,7 +226,7 @@ std::string engine::observations_line() const {
 
 // --- reports ----------------------------------------------------------------------------------------------------------
 
-std::string engine::schedule() const { return fmt::format("{}@{:016x}", encode(choices_), hash_); }
+std::string engine::schedule() const { return fmt::format("{}@{:016x}", encode(choices_, known_agents_), hash_); }
 
 void engine::describe(report& r) const {
   r.message = outcome_.message;
@@ -229,48 +242,6 @@ void engine::add_steps(std::set<std::string>& reached, std::set<std::string>& sk
   for (const auto& s : steps_seen_) {
     if (s.seen) (s.omitted ? skipped : reached).emplace(s.which->id);
   }
-}
-
-// --- schedules --------------------------------------------------------------------------------------------------------
-
-std::string encode(const std::vector<task_id>& choices) {
-  std::string text;
-  for (std::size_t i = 0; i < choices.size();) {
-    std::size_t n = 1;
-    while (i + n < choices.size() && choices[i + n] == choices[i]) ++n;
-    if (!text.empty()) text += '.';
-    text += std::to_string(choices[i]);
-    if (n > 1) text += "*" + std::to_string(n);
-    i += n;
-  }
-  return text;
-}
-
-std::vector<task_id> decode(std::string_view text) {
-  const auto bad = [&](std::string_view part) {
-    return std::invalid_argument(
-        fmt::format("schedule part \"{}\" is not TASK or TASK*COUNT, as in \"0*3.1*2.0\"", part));
-  };
-  std::vector<task_id> choices;
-  if (text.empty()) return choices;
-  for (std::size_t at = 0; at <= text.size();) {
-    const auto dot = std::min(text.find('.', at), text.size());
-    const auto part = text.substr(at, dot - at);
-    const auto* const end = part.data() + part.size();
-    task_id who = 0;
-    std::uint32_t n = 1;
-    auto got = std::from_chars(part.data(), end, who);
-    if (got.ec != std::errc{} || who >= tasks_max) throw bad(part);
-    if (got.ptr != end) {
-      if (*got.ptr != '*') throw bad(part);
-      got = std::from_chars(got.ptr + 1, end, n);
-      if (got.ec != std::errc{} || got.ptr != end || n == 0 || n > 10'000'000 - choices.size())
-        throw bad(part);
-    }
-    choices.insert(choices.end(), n, who);
-    at = dot + 1;
-  }
-  return choices;
 }
 
 }  // namespace faultline::sim

@@ -1,59 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "dpor.hpp"
-#include "engine.hpp"
+#include "search.hpp"
 #include "strategies.hpp"
 
 #include <faultline/sim/explore.hpp>
 
 #include <fmt/format.h>
 
-#include <array>
-#include <charconv>
-#include <chrono>
+#include <algorithm>
 
 namespace faultline::sim {
 
 namespace {
 
-struct parsed_schedule {
-  std::vector<task_id> choices;
-  std::optional<std::uint64_t> hash;
-};
+constexpr std::uint64_t automatic_steps = 4'000'000;
 
-parsed_schedule parse(std::string_view text) {
-  parsed_schedule p;
-  const auto sign = text.find('@');
-  p.choices = decode(text.substr(0, sign));
-  if (sign != std::string_view::npos) {
-    const std::string_view digits = text.substr(sign + 1);
-    std::uint64_t hash = 0;
-    const auto* const end = digits.data() + digits.size();
-    const auto got = std::from_chars(digits.data(), end, hash, 16);
-    if (got.ec != std::errc{} || got.ptr != end) {
-      throw std::invalid_argument(fmt::format("schedule hash \"{}\" is not a hexadecimal number", digits));
-    }
-    p.hash = hash;
-  }
-  return p;
-}
-
-const char* text_of(granularity g) { return g == granularity::fine ? "fine" : "coarse"; }
-
-/// The first execution again must be the same, or nothing the search says means anything.
-void check_determinism(engine& e, const std::string& schedule, std::uint64_t hash) {
-  replay_strategy again(decode(std::string_view(schedule).substr(0, schedule.find('@'))));
-  (void)e.run(again);
-  if (e.hash() != hash || !again.diverged().empty()) {
-    throw set_up_error(fmt::format(
-        "the program is not deterministic: its first execution, run again, took another course{}{}",
-        again.diverged().empty() ? "" : ": ", again.diverged()));
-  }
-}
-
-}  // namespace
-
-report explore(const options& how, const program& p) {
-  if (how.preemptions && (how.strategy != strategy_kind::exhaustive || how.custom)) {
+void refuse_nonsense(const options& how) {
+  const bool exhaustive = how.strategy == strategy_kind::exhaustive && !how.custom;
+  if ((how.preemptions || how.iterate_bounds) && !exhaustive) {
     throw std::invalid_argument("a bound on preemptions needs the exhaustive strategy");
   }
   if (how.strategy != strategy_kind::replay && !how.schedule.empty()) {
@@ -62,135 +25,122 @@ report explore(const options& how, const program& p) {
   if (how.steps_per_execution == 0 || how.livelock_rounds == 0) {
     throw std::invalid_argument("steps_per_execution and livelock_rounds must be at least 1");
   }
-  const bool exhaustive = how.strategy == strategy_kind::exhaustive && !how.custom;
-  const std::uint64_t executions_max =
-      how.executions_max != 0 ? how.executions_max : (exhaustive ? 10'000'000U : 1'000U);
+  if (how.history == 0) throw std::invalid_argument("a history must keep at least 1 store");
+  if (how.pct_depth == 0) throw std::invalid_argument("pct_depth must be at least 1");
+  if (how.shard.count == 0 || how.shard.index >= how.shard.count) {
+    throw std::invalid_argument(fmt::format("shard {} of {}: the first is 0 and the last is one less than the number",
+                                            how.shard.index, how.shard.count));
+  }
+  if (how.shard.count > 1 && (how.custom || how.iterate_bounds || how.strategy == strategy_kind::automatic ||
+                              how.strategy == strategy_kind::replay)) {
+    throw std::invalid_argument("only exhaustive, random, pct and pos searches have shards");
+  }
+}
 
-  parsed_schedule given;
-  std::unique_ptr<strategy> s;
-  if (how.custom) {
-    s = how.custom();
-  } else if (exhaustive) {
-    s = std::make_unique<exhaustive_strategy>(how.preemptions);
-  } else if (how.strategy == strategy_kind::random) {
-    s = std::make_unique<random_strategy>(how.seed, executions_max);
-  } else {
-    given = parse(how.schedule);
-    s = std::make_unique<replay_strategy>(given.choices);
-  }
+/// Where priorities or handlers decide who can run, operations on different objects need not commute.
+bool reduces(const options& how) { return how.reduce && how.processors == processors::own; }
 
-  report r;
-  r.strategy = s->name();
-  r.grain = text_of(how.grain);
-  r.preemptions = how.preemptions ? static_cast<std::int64_t>(*how.preemptions) : -1;
-  r.seed = how.seed;
+std::unique_ptr<strategy> sampler(strategy_kind kind, const options& how, std::uint64_t first = 0) {
+  first += how.shard.index;
+  switch (kind) {
+    case strategy_kind::pct:
+      return std::make_unique<pct_strategy>(how.seed, first, how.shard.count, how.pct_depth);
+    case strategy_kind::pos:
+      return std::make_unique<pos_strategy>(how.seed, first, how.shard.count);
+    default:
+      return std::make_unique<random_strategy>(how.seed, first, how.shard.count);
+  }
+}
 
-  engine e(how, p);
-  // The search times itself; no decision depends on it.
-  const auto start = std::chrono::steady_clock::now();
-  std::string bound;
-  bool more = true;
-  bool first = true;
-  bool described = false;
-  bool cut_short = false;
-  bool daemon_left = false;
-  std::array<std::uint64_t, static_cast<std::size_t>(verdict::budget) + 1> by_verdict{};
-  while (more && bound.empty()) {
-    more = e.run(*s);
-    r.steps += e.steps();
-    const auto& last = e.last();
-    if (last.pruned) {
-      ++r.blocked;
-    } else {
-      ++r.executions;
-      if (last.truncated) ++r.truncated;
-      cut_short |= last.cut_short;
-      daemon_left |= last.daemon_left;
-      e.add_steps(r.steps_reached, r.steps_skipped);
-      ++by_verdict[static_cast<std::size_t>(last.truncated ? verdict::budget : last.verdict)];
-      if (last.verdict != verdict::clean) {
-        ++r.defects;
-        if (r.defects == 1) {
-          r.verdict = last.verdict;
-          r.defect_execution = r.executions;
-          e.describe(r);
-          e.add_steps(r.steps_reached_by_defect, r.steps_skipped_by_defect);
-          described = true;
-          e.describe_defects(false);  // of the others, only how many
-        }
-        if (how.stop_at_first && more) {
-          bound = "it stopped at the first defect";
-        }
-      } else if (!last.truncated) {
-        if (auto seen = e.observations_line(); !seen.empty()) ++r.outcomes[std::move(seen)];
-      }
-      if (!described) {
-        e.describe(r);
-        described = true;
-      }
-    }
-    if (first && how.strategy != strategy_kind::replay) {
-      first = false;
-      const auto schedule = e.schedule();
-      const auto hash = e.hash();
-      check_determinism(e, schedule, hash);
-    }
-    if (bound.empty() && more) {
-      if (r.executions + r.blocked >= executions_max) {
-        bound = fmt::format("stopped after {} executions", r.executions + r.blocked);
-      } else if (how.steps_max != 0 && r.steps >= how.steps_max) {
-        bound = fmt::format("stopped after {} steps", r.steps);
-      } else if (how.keep_going && ((r.executions + r.blocked) & 0xffU) == 0 &&
-                 !how.keep_going(r.executions)) {
-        bound = "interrupted";
-        r.interrupted = true;
-      }
-    }
-  }
-  r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+void refuse_nondeterminism(const exhaustive_strategy& s) {
+  if (!s.nondeterminism().empty()) throw set_up_error(s.nondeterminism());
+}
 
-  for (std::size_t v = 0; v < by_verdict.size(); ++v) {
-    if (by_verdict[v] != 0) r.by_verdict[static_cast<verdict>(v)] = by_verdict[v];
+report exhaustively(const options& how, const program& p) {
+  search all(how, p);
+  if (!how.iterate_bounds) {
+    exhaustive_strategy s({.preemptions = how.preemptions, .reduce = reduces(how), .shard = how.shard});
+    all.run(s);
+    refuse_nondeterminism(s);
+    return all.finish(s, true);
   }
-  for (auto& f : e.order().reversals()) r.findings.push_back(std::move(f));
-  if (const auto* d = dynamic_cast<const exhaustive_strategy*>(s.get());
-      d != nullptr && !d->nondeterminism().empty()) {
-    throw set_up_error(d->nondeterminism());
+  for (std::uint32_t bound = 0;; ++bound) {
+    exhaustive_strategy s({.preemptions = bound, .reduce = reduces(how), .shard = {}});
+    all.run(s);
+    refuse_nondeterminism(s);
+    const bool last = all.stopped() || all.so_far().defects != 0 || !s.cut() || bound == how.preemptions;
+    if (!last) continue;
+    auto r = all.finish(s, true);
+    r.preemptions = s.cut() || all.stopped() ? static_cast<std::int64_t>(bound) : -1;
+    return r;
   }
-  if (const auto* again = dynamic_cast<const replay_strategy*>(s.get())) {
-    r.diverged = again->diverged();
-    if (r.diverged.empty() && given.hash && *given.hash != r.event_hash) {
-      r.diverged = "the same tasks ran, but did other things: the program has changed since";
-    }
-  }
+}
 
-  // "complete" is a proof, so it is said only of what is one.
-  if (!exhaustive) {
-    r.why_incomplete = fmt::format("{} looks at some executions only", r.strategy);
-  } else if (!bound.empty()) {
-    r.why_incomplete = bound;
-  } else if (r.truncated != 0) {
-    r.why_incomplete =
-        fmt::format("{} executions reached the bound of {} steps", r.truncated, how.steps_per_execution);
-  } else if (how.grain == granularity::coarse && r.by_verdict.contains(verdict::race)) {
-    r.why_incomplete = "coarse steps cover all executions only if there is no race on plain data";
-  } else if (cut_short) {
-    r.why_incomplete = "a defect ended an execution in which other tasks could have gone on";
-  } else if (daemon_left) {
-    r.why_incomplete = "a daemon could have gone on when the last task ended";
-  } else if (s->covered_all()) {
-    r.complete = true;
+/// A proof if half of the steps do for it; if not, samples of different kinds, since no one of them finds everything soonest.
+report automatically(options how, const program& p) {
+  if (how.steps_max == 0) how.steps_max = automatic_steps;
+  search all(how, p);
+  exhaustive_strategy proof({.preemptions = {}, .reduce = reduces(how), .shard = {}});
+  all.run(proof, how.steps_max / 2);
+  refuse_nondeterminism(proof);
+  if (!all.out_of_steps()) {
+    auto r = all.finish(proof, true);
+    r.strategy = "auto: exhaustive";
+    return r;
   }
-  r.fair_only = e.relaxes();
-  if (r.verdict == verdict::clean && r.truncated != 0 && r.truncated == r.executions)
-    r.verdict = verdict::budget;
+  const std::uint64_t slice = std::max<std::uint64_t>(how.steps_max / 24, 1);
+  std::array samplers{sampler(strategy_kind::pos, how), sampler(strategy_kind::random, how),
+                      sampler(strategy_kind::pct, how)};
+  for (std::size_t turn = 0; !all.stopped(); ++turn) all.run(*samplers[turn % samplers.size()], slice);
+  auto r = all.finish(*samplers[0], false);
+  r.strategy = "auto: exhaustive, then pos, random, pct";
+  r.why_incomplete = fmt::format("no proof within {} steps", how.steps_max / 2);
   return r;
+}
+
+}  // namespace
+
+report explore(const options& how, const program& p) {
+  refuse_nonsense(how);
+  if (how.custom) {
+    const auto s = how.custom();
+    search some(how, p);
+    some.run(*s);
+    return some.finish(*s, s->covered_all());
+  }
+  switch (how.strategy) {
+    case strategy_kind::exhaustive:
+      return exhaustively(how, p);
+    case strategy_kind::automatic:
+      return automatically(how, p);
+    case strategy_kind::replay: {
+      const auto given = parse_schedule(how.schedule);
+      replay_strategy again(given.choices);
+      search one(how, p);
+      one.run(again);
+      auto r = one.finish(again, false);
+      r.diverged = again.diverged();
+      if (r.diverged.empty() && given.hash && *given.hash != r.event_hash) {
+        r.diverged = "the same tasks ran, but did other things: the program has changed since";
+      }
+      return r;
+    }
+    case strategy_kind::random:
+    case strategy_kind::pct:
+    case strategy_kind::pos:
+      break;
+  }
+  const auto s = sampler(how.strategy, how);
+  search some(how, p);
+  some.run(*s);
+  return some.finish(*s, false);
 }
 
 report replay(std::string_view schedule, const program& p, options how) {
   how.strategy = strategy_kind::replay;
   how.schedule = schedule;
   how.preemptions.reset();
+  how.iterate_bounds = false;
   return explore(how, p);
 }
 

@@ -39,6 +39,16 @@ const char* name_of(op kind) noexcept {
       return "spawn";
     case op::join:
       return "join";
+    case op::fence:
+      return "fence";
+    case op::sleep:
+      return "sleep";
+    case op::fire:
+      return "fire";
+    case op::cross_call:
+      return "cross-call";
+    case op::interrupt:
+      return "interrupt";
     case op::io:
       return "io";
   }

@@ -24,6 +24,10 @@ const char* name_of(verdict v) noexcept {
       return "lost-wakeup";
     case verdict::livelock:
       return "livelock";
+    case verdict::starvation:
+      return "starvation";
+    case verdict::inversion:
+      return "inversion";
     case verdict::race:
       return "race";
     case verdict::violation:

@@ -3,11 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace faultline::sim {
 
 namespace {
+
+constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
+constexpr std::uint32_t patience = 128;  // steps of one task in a row, where priorities would let it go on for ever
 
 std::uint64_t mix(std::uint64_t z) {
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -22,33 +26,117 @@ constexpr std::uint32_t count(task_set set) {
   return (((set + (set >> 4U)) & 0x0f0f0f0fU) * 0x01010101U) >> 24U;
 }
 
-/// The task that ran last if it can, else the lowest; daemons only if nobody else can.
+}  // namespace
+
+void splitmix::seed(std::uint64_t seed, std::uint64_t execution) noexcept {
+  state_ = mix(seed * golden + execution + 1);
+}
+
+std::uint64_t splitmix::next() noexcept {
+  state_ += golden;
+  return mix(state_);
+}
+
+/// Multiply-shift: no distribution of a standard library, whose numbers differ between compilers.
+std::uint64_t splitmix::below(std::uint64_t n) noexcept { return ((next() >> 32U) * n) >> 32U; }
+
 task_id steady(const choice_point& at) {
   if (at.last != no_task && (at.enabled & ~at.daemons & only(at.last)) != 0) return at.last;
   const task_set others = at.enabled & ~at.daemons;
-  return static_cast<task_id>(std::countr_zero(others != 0 ? others : at.enabled));
+  const task_set tasks = others & ~at.agents;
+  return static_cast<task_id>(std::countr_zero(tasks != 0 ? tasks : others != 0 ? others : at.enabled));
 }
 
-}  // namespace
-
-void random_strategy::begin(std::uint64_t execution) {
-  state_ = mix(seed_ * 0x9e3779b97f4a7c15U + execution + 1);
+bool dependent(const operation& a, const operation& b) noexcept {
+  const auto meet = [](const object_touch& x, const object_touch& y) {
+    return x.object != no_object && x.object == y.object && relate(x, y) != relation::independent;
+  };
+  return meet(a.first, b.first) || meet(a.first, b.second) || meet(a.second, b.first) ||
+         meet(a.second, b.second);
 }
+
+// --- random -----------------------------------------------------------------------------------------------------------
 
 task_id random_strategy::choose(const choice_point& at) {
   const std::uint64_t n = count(at.enabled);
   if (n == 1) return static_cast<task_id>(std::countr_zero(at.enabled));
-  state_ += 0x9e3779b97f4a7c15U;
-  // Multiply-shift: no distribution of a standard library, whose numbers differ between compilers.
-  auto skip = ((mix(state_) >> 32U) * n) >> 32U;
+  auto skip = random_.below(n);
   task_set rest = at.enabled;
   while (skip-- != 0) rest &= rest - 1;
   return static_cast<task_id>(std::countr_zero(rest));
 }
 
+// --- pct --------------------------------------------------------------------------------------------------------------
+
+void pct_strategy::begin(std::uint64_t execution) {
+  sampling_strategy::begin(execution);
+  longest_ = std::max(longest_, steps_);
+  steps_ = 0;
+  run_ = 0;
+  priority_.fill(0);
+  lowest_ = std::uint64_t{1} << 32U;
+  changes_.clear();
+  for (std::uint32_t i = 1; i < depth_; ++i)
+    changes_.push_back(static_cast<std::uint32_t>(random_.below(longest_)));
+  std::sort(changes_.begin(), changes_.end());
+}
+
+task_id pct_strategy::choose(const choice_point& at) {
+  const auto to_the_end = [&](task_id t) {
+    priority_[t] = --lowest_;
+    run_ = 0;
+  };
+  // Who asks for patience may not keep others from running, nor who never ends.
+  const bool patient = at.last != no_task && (at.pending[at.last].kind == op::relax || run_ >= patience);
+  if (patient) to_the_end(at.last);
+  task_id best = no_task;
+  for (task_set rest = at.enabled; rest != 0; rest &= rest - 1) {
+    const auto t = static_cast<task_id>(std::countr_zero(rest));
+    if (priority_[t] == 0) priority_[t] = (std::uint64_t{1} << 33U) + (random_.next() >> 1U);
+    if (best == no_task || priority_[t] > priority_[best]) best = t;
+  }
+  run_ = best == at.last ? run_ + 1 : 0;
+  ++steps_;
+  // At a change point the task whose turn it is goes to the end, once this step is done.
+  while (!changes_.empty() && changes_.front() < steps_) {
+    changes_.erase(changes_.begin());
+    to_the_end(best);
+  }
+  return best;
+}
+
+// --- pos --------------------------------------------------------------------------------------------------------------
+
+void pos_strategy::begin(std::uint64_t execution) {
+  sampling_strategy::begin(execution);
+  priority_.fill(0);
+  run_ = 0;
+  last_ = no_task;
+}
+
+task_id pos_strategy::choose(const choice_point& at) {
+  if (last_ != no_task && (at.pending[last_].kind == op::relax || run_ >= patience)) priority_[last_] = 1;
+  task_id best = no_task;
+  for (task_set rest = at.enabled; rest != 0; rest &= rest - 1) {
+    const auto t = static_cast<task_id>(std::countr_zero(rest));
+    if (priority_[t] == 0) priority_[t] = 2 + (random_.next() >> 1U);
+    if (best == no_task || priority_[t] > priority_[best]) best = t;
+  }
+  run_ = best == last_ ? run_ + 1 : 0;
+  last_ = best;
+  for (task_set rest = at.enabled & ~only(best); rest != 0; rest &= rest - 1) {
+    const auto t = static_cast<task_id>(std::countr_zero(rest));
+    if (dependent(at.pending[best], at.pending[t])) priority_[t] = 0;
+  }
+  priority_[best] = 0;
+  return best;
+}
+
+// --- replay -----------------------------------------------------------------------------------------------------------
+
 task_id replay_strategy::choose(const choice_point& at) {
   if (next_ < choices_.size()) {
-    const task_id wanted = choices_[next_++];
+    const task_id wanted = choices_[next_++].task;
     if ((at.enabled & only(wanted)) != 0) return wanted;
     if (diverged_.empty()) {
       diverged_ = fmt::format("at step {} task {} cannot run", at.step + 1, wanted);
@@ -57,6 +145,14 @@ task_id replay_strategy::choose(const choice_point& at) {
     diverged_ = fmt::format("the schedule ends at step {} and the execution goes on", at.step);
   }
   return steady(at);
+}
+
+std::uint32_t replay_strategy::pick(std::uint32_t results) {
+  if (next_ == 0 || next_ > choices_.size()) return 0;
+  const auto wanted = choices_[next_ - 1].pick;
+  if (wanted < results) return wanted;
+  if (diverged_.empty()) diverged_ = fmt::format("step {} cannot have result {}", next_, wanted);
+  return 0;
 }
 
 std::string replay_strategy::diverged() const {

@@ -57,20 +57,59 @@ class execution {
 /// Called once for each execution, outside any task.
 using program = std::function<void(execution&)>;
 
-enum class strategy_kind : std::uint8_t { exhaustive, random, replay };
+enum class strategy_kind : std::uint8_t {
+  exhaustive,  ///< every execution, up to the order of independent operations
+  random,      ///< each task that can run with the same chance
+  pct,         ///< random priorities and a few changes of them (Burckhardt et al., ASPLOS 2010)
+  pos,         ///< random priorities of operations (Yuan, Yang, Gu, CAV 2018)
+  automatic,   ///< exhaustive while the budget of steps may do, else rounds of pos, random and pct
+  replay,
+};
 enum class granularity : std::uint8_t {
   fine,  ///< a scheduling point before every access
   coarse,  ///< before lock, wait-queue, atomic, copy and I/O operations; plain data is race-checked, not scheduled
 };
 
+/// What a load may see, and when a store can be seen.
+enum class memory_model : std::uint8_t {
+  sc,    ///< the newest store, at once
+  tso,   ///< amd64: a store waits in its CPU's buffer, first in, first out, while the CPU goes on
+  weak,  ///< C++20: every store that coherence and happens-before allow, of those kept
+};
+enum class processors : std::uint8_t {
+  own,     ///< each task has a CPU; any of them may be slow
+  shared,  ///< on each CPU the most urgent task runs; interrupts come between its operations
+};
+enum class timers : std::uint8_t {
+  may_fire,          ///< at any time once set: the passing of time is not modelled, only its order with all else
+  maximal_progress,  ///< when nobody else can run, the earliest first: everything else takes no time
+};
+/// Shard `index` of `count` equal parts of the search.
+struct shard {
+  std::uint32_t index = 0;
+  std::uint32_t count = 1;
+};
+
 struct options {
   strategy_kind strategy = strategy_kind::exhaustive;
   granularity grain = granularity::coarse;
+  memory_model memory = memory_model::sc;
+  sim::processors processors = sim::processors::own;
+  sim::timers timers = sim::timers::may_fire;
   std::uint64_t seed = 1;
   std::uint64_t executions_max = 0;            ///< 0: exhaustive 10,000,000; random 1,000
   std::uint64_t steps_max = 0;                 ///< over all executions; 0: no bound
   std::uint32_t steps_per_execution = 20'000;  ///< beyond it an execution is truncated
   std::optional<std::uint32_t> preemptions{};  ///< exhaustive only: at most so many in an execution
+  /// Exhaustive only: bounds 0, 1, 2, ... one after the other, up to `preemptions` or until the bound cuts nothing off.
+  bool iterate_bounds = false;
+  sim::shard shard{};
+  std::uint32_t pct_depth = 3;       ///< pct: changes of priority and one
+  std::uint32_t history = 8;         ///< weak: stores of an atomic that are kept
+  std::uint32_t fires_max = 4;       ///< may_fire: in an execution, while others can run
+  std::uint32_t starvation_after = 0;  ///< progress marks of others, while a task is kept from running; 0: not looked for
+  /// Exhaustive: leave the reduction out. Where a reduction would not be sound (shared CPUs) that is done in any case.
+  bool reduce = true;
   bool stop_at_first = true;
   std::uint32_t livelock_rounds = 16;  ///< fair rounds without a progress mark
   std::vector<const step*> omit{};

@@ -50,6 +50,8 @@ class lock_rule {
   [[nodiscard]] virtual bool yields(const request& queued, bool earlier, const request& wish) const = 0;
   /// Does the request, while it waits, change what others are granted? Then announcing it is an operation of its own.
   [[nodiscard]] virtual bool announces(const request& wish) const = 0;
+  /// Do the owners run at the priority of the most urgent waiter, if theirs is lower? (A turnstile.)
+  [[nodiscard]] virtual bool lends() const { return false; }
 
  protected:
   ~lock_rule() = default;

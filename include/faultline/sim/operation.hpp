@@ -23,6 +23,17 @@ inline constexpr std::uint32_t tasks_max = 32;
 using task_set = std::uint32_t;
 [[nodiscard]] constexpr task_set only(task_id t) noexcept { return task_set{1} << t; }
 
+/// What a task sets going and goes on without, or sleeps until: the next store to leave its store buffer (memory `tso`), or
+/// the timer of its sleep. The strategies choose it as they choose a task; a program that has agents has half as many tasks.
+[[nodiscard]] constexpr task_id agent_of(task_id t) noexcept { return tasks_max - 1 - t; }
+
+/// One step of a schedule: who, and which of the results that the operation could have had (0: the newest value).
+struct choice {
+  task_id task = no_task;
+  std::uint32_t pick = 0;
+  friend constexpr bool operator==(const choice&, const choice&) = default;
+};
+
 /// Number of an object of one execution, in order of creation, from 1; 0 is no object.
 using object_id = std::uint32_t;
 inline constexpr object_id no_object = 0;
@@ -47,6 +58,11 @@ enum class op : std::uint8_t {
   spawn,
   join,
   io,
+  fence,       ///< of memory; under `tso` it waits for the store buffer
+  sleep,       ///< until a time
+  fire,        ///< a timer's agent: the time has come
+  cross_call,  ///< asks other CPUs to run a handler
+  interrupt,   ///< a handler begins
 };
 [[nodiscard]] const char* name_of(op kind) noexcept;
 

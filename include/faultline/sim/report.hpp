@@ -21,6 +21,8 @@ enum class verdict : std::uint8_t {
   deadlock,     ///< a cycle of tasks that wait for each other
   lost_wakeup,  ///< a wait that nobody can end
   livelock,     ///< fair rounds without a progress mark
+  starvation,   ///< a task that is kept from running while others achieve something, again and again
+  inversion,    ///< a less urgent task runs in place of one that a more urgent task waits for
   race,         ///< two accesses to plain data, not ordered by happens-before, one of them a write
   violation,    ///< assertion, torn or stale data, use after free, wrong errno, a lock or page left held
   budget,       ///< a bound was reached before anything could be said
@@ -76,6 +78,12 @@ struct report {
   std::uint64_t executions = 0;  ///< ended by themselves: traces, under `exhaustive`
   std::uint64_t blocked = 0;     ///< given up as redundant (sleep sets); not in `executions`
   std::uint64_t truncated = 0;   ///< of `executions`: reached the bound on steps
+  std::string memory{};          ///< "sc", "tso", "weak"
+  std::string processors{};      ///< "own", "shared"
+  std::string timers{};          ///< "may-fire", "maximal-progress"
+  std::uint32_t shard = 0;       ///< of `shards` parts of the search
+  std::uint32_t shards = 1;
+  bool overflowed = false;       ///< memory `weak`: a store was forgotten that a load could still have seen
   std::uint64_t steps = 0;       ///< over all executions
   std::uint64_t defects = 0;     ///< executions that ended in a defect
   std::map<sim::verdict, std::uint64_t> by_verdict{};

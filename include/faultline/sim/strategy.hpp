@@ -15,8 +15,9 @@ struct choice_point {
   std::uint32_t step = 0;                ///< number of this choice, from 0
   task_set enabled = 0;                  ///< tasks that may be chosen; never empty
   task_set daemons = 0;                  ///< of all tasks
-  task_id last = no_task;                ///< chosen at the step before
-  std::span<const operation> pending{};  ///< announced operation of each task, by task_id
+  task_set agents = 0;                   ///< of `enabled`: store buffers and timers
+  task_id last = no_task;                ///< task chosen last; agents do not count
+  std::span<const operation> pending{};  ///< announced operation of each task or agent, by task_id
 };
 
 /// How an execution ended.
@@ -42,10 +43,15 @@ class strategy {
   [[nodiscard]] virtual task_id choose(const choice_point& at) = 0;
   /// The chosen operation becomes step `at.step`. `pending` holds it still.
   virtual void executed(const choice_point& /*at*/, task_id /*task*/) {}
-  /// A task was made by `parent` (no_task: in set-up) during the present step.
+  /// The operation of the latest step can have several results (the stores that a load may see, the newest first).
+  /// Asked at most once a step, and only if there are at least two. \returns which, less than `results`
+  [[nodiscard]] virtual std::uint32_t pick(std::uint32_t /*results*/) { return 0; }
+  /// A task, or an agent, was made by `parent` (no_task: in set-up) during the present step.
   virtual void spawned(task_id /*task*/, task_id /*parent*/) {}
   /// Called after each execution. Whether another one is wanted.
   [[nodiscard]] virtual bool end(const execution_end& how) = 0;
+  /// Did the last execution count? A shard of a search comes by executions that are another shard's.
+  [[nodiscard]] virtual bool counts() const noexcept { return true; }
   /// After the last execution: was every execution of the program covered?
   [[nodiscard]] virtual bool covered_all() const noexcept { return false; }
 };

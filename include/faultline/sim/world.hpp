@@ -14,6 +14,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,7 @@ struct wait_queue_state {
   struct waiter {
     task_id task = no_task;
     bool signalled = false;
+    bool timed_out = false;
     std::uint32_t wake_event = ~0U;
     std::array<std::uint32_t, tasks_max> wakers_clock{};
   };
@@ -49,6 +51,21 @@ struct wait_queue_state {
   wait_queue_state(const wait_queue_state&) = delete;
   wait_queue_state& operator=(const wait_queue_state&) = delete;
   ~wait_queue_state();
+};
+
+/// A value on its way to memory. `apply` writes it into the atomic at `where`.
+struct value_ref {
+  static constexpr std::size_t bytes_max = 16;
+  const void* value;
+  std::size_t bytes;
+  void (*apply)(void* where, const void* value);
+};
+
+/// Which value a load sees.
+struct value_seen {
+  std::uint32_t age = 0;      ///< 0: the newest store; n: n stores before it
+  const void* own = nullptr;  ///< not null: the value lies here, in the task's own store buffer
+  [[nodiscard]] bool newest() const noexcept { return age == 0 && own == nullptr; }
 };
 
 class world {
@@ -78,12 +95,26 @@ class world {
 
   // --- accesses ---------------------------------------------------------------------------------------------------
 
-  void atomic_load(object_id id, const void* where, std::memory_order order);
-  void atomic_store(object_id id, const void* where, std::memory_order order);
+  /// How many stores of each atomic are kept, so that a load may see an old one; 0: the newest only.
+  [[nodiscard]] std::uint32_t history() const noexcept { return history_; }
+  /// The atomic keeps its stores from now on. Only where history() is not 0.
+  void keep_history(object_id id);
+  [[nodiscard]] value_seen atomic_load(object_id id, const void* where, std::memory_order order);
+  /// \returns whether the caller is to change the value now; if not, the store buffer does it later
+  [[nodiscard]] bool atomic_store(object_id id, void* where, std::memory_order order, const value_ref& value);
   void atomic_rmw(object_id id, const void* where, std::memory_order order);
   /// A compare-exchange: its turn first, then what came of it. One that failed is a load with the failure order.
-  void atomic_cas(object_id id, const void* where, std::memory_order success);
-  void atomic_cas_done(object_id id, bool succeeded, std::memory_order order);
+  /// \returns how many stores a failure may see, the newest one first
+  [[nodiscard]] std::uint32_t atomic_cas(object_id id, const void* where, std::memory_order success,
+                                         std::memory_order failure);
+  void atomic_cas_done(object_id id, bool succeeded, std::memory_order order, std::uint32_t age = 0);
+  /// One of `results` > 1 ways the present operation can turn out, 0 being the usual one. At most once an operation.
+  [[nodiscard]] std::uint32_t pick(std::uint32_t results);
+  void fence(std::memory_order order);
+  /// A relaxed load whose value is a pointer: what is ordered before the store that it sees is known in accesses to
+  /// [pointee, pointee + bytes), by reaches(), and nowhere else.
+  [[nodiscard]] value_seen atomic_load_dependent(object_id id, const void* where);
+  void reaches(const void* pointee, std::size_t bytes);
   void plain_read(object_id id, const void* where);
   void plain_write(object_id id, const void* where);
   /// User bytes: may race. One operation, however many bytes.
@@ -118,6 +149,8 @@ class world {
 
   /// Gives `mutex` back and sleeps, in one step; takes it again after a wake-up.
   void wait(wait_queue_state& queue, lock_state& mutex, const request& wish);
+  /// The same, for so long at most. \returns whether it was woken; false: the time was over
+  bool wait_for(wait_queue_state& queue, lock_state& mutex, const request& wish, std::chrono::nanoseconds most);
   /// Wakes the oldest `most` sleepers.
   void wake(wait_queue_state& queue, std::size_t most);
 
@@ -141,8 +174,37 @@ class world {
   void relax();
   /// Something was achieved. Rounds of relax() by all tasks without this are a livelock.
   void progress() noexcept;
+  void sleep_for(std::chrono::nanoseconds length);
+  /// Virtual time since the start of the execution: moves when a timer fires.
+  [[nodiscard]] std::chrono::nanoseconds time() const noexcept;
   /// The device finished a request: a scheduling point that nothing depends on.
   void io(const char* what);
+
+  // --- CPUs; with options::processors `own` each task has one to itself, and priorities are of no account ----------------
+
+  /// Higher runs first.
+  void set_priority(task_id task, int base);
+  /// Until it is taken back (by no value), the task runs at this priority if its own is lower.
+  void lend_priority(task_id task, std::optional<int> lent);
+  /// Base, or what it was lent, or what waits for a lock of its that lends.
+  [[nodiscard]] int priority(task_id task) const;
+  void bind(task_id task, std::uint32_t cpu);
+  [[nodiscard]] std::uint32_t cpu(task_id task) const noexcept;
+  /// critical_enter(9): the task stays on its CPU; interrupts come all the same. Nests.
+  void preemption_off() noexcept;
+  void preemption_on() noexcept;
+  /// spinlock_enter(): neither preemption nor interrupts. Nests.
+  void interrupts_off() noexcept;
+  void interrupts_on() noexcept;
+  /// Has `handler` run on another CPU, in an interrupt of whatever task is on it, and waits until it has.
+  /// \pre options::processors is `shared`
+  template <std::invocable F>
+  void cross_call(std::uint32_t cpu, F&& handler) {
+    using stored = std::decay_t<F>;
+    auto* kept = ::new (memory().allocate(sizeof(stored), alignof(stored))) stored(std::forward<F>(handler));
+    cross_call_raw(
+        cpu, [](void* f) { (*static_cast<stored*>(f))(); }, kept);
+  }
 
   void push_frame(const char* function, const char* object) noexcept;
   void pop_frame() noexcept;
@@ -176,11 +238,13 @@ class world {
   std::pmr::memory_resource* memory_ = nullptr;
   task_id running_ = no_task;
   phase phase_ = phase::set_up;
+  std::uint32_t history_ = 0;
 
  private:
   [[noreturn]] static world& none() noexcept;
   void fail_at(std::string_view what, const boost::source_location& at);
   task_id spawn_raw(const char* name, void (*run)(void*), void* body, bool daemon);
+  void cross_call_raw(std::uint32_t cpu, void (*run)(void*), void* body);
   [[nodiscard]] class engine& self_engine() noexcept;
   [[nodiscard]] const class engine& self_engine() const noexcept;
 };

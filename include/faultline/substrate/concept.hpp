@@ -7,12 +7,13 @@
 /// `simulated` runs it under the explorer. It never asks which one it runs on.
 ///
 ///   atomics      S::atomic<T>, named by S::name(object, "text"); orders are those of C++, and S::load_dependent(a) for a
-///                load that orders only what is reached through the loaded pointer
+///                load that orders only what is reached through the loaded pointer; S::fence
 ///   plain data   S::var<T> by S::get / S::set: a race is a defect. Natively it is a bare T, so give it a value;
 ///                S::racy_bytes: user memory, may race; unshared members need nothing
 ///   counts       S::use_count: a count of users whose updates commute; no scheduling point
 ///   blocking     S::mutex and S::waitq; S::spec_lock for a lock given by its rule; S::interlock for a leaf lock
 ///                around a short section that does not sleep
+///   time         queue.wait_for, S::sleep_for, S::uptime
 ///   tasks        S::spawn, S::join (keep the S::task until then), S::self, S::relax, S::progress, S::now, S::io
 ///   memory       S::memory, S::make, S::destroy; S::keep for text
 ///   reports      S::frame (call chain), S::keeps (a load-bearing step), S::check (an assertion), S::peek (a value, for
@@ -22,6 +23,7 @@
 #include <faultline/sim/lock_state.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -61,6 +63,7 @@ concept substrate = requires(typename S::template atomic<std::uint32_t>& word,
   mutex.lock();
   {mutex.unlock()};
   {queue.wait(mutex)};
+  { queue.wait_for(mutex, std::chrono::nanoseconds{}) } -> std::same_as<bool>;
   {queue.wake_one()};
   {queue.wake_all()};
   {lock.acquire(wish)};
@@ -75,6 +78,9 @@ concept substrate = requires(typename S::template atomic<std::uint32_t>& word,
   {inter.wait_unheld(lock, "text")};
   requires std::constructible_from<typename S::frame, const char*, const char*>;
   { S::keeps(s) } -> std::same_as<bool>;
+  {S::fence(std::memory_order_seq_cst)};
+  {S::sleep_for(std::chrono::nanoseconds{})};
+  { S::uptime() } -> std::same_as<std::chrono::nanoseconds>;
   {S::check(true, "text")};
   {S::relax()};
   {S::progress()};
@@ -99,6 +105,12 @@ void in_order(const step& s, First&& first, Second&& second) {
     second();
     first();
   }
+}
+
+/// The order of an access that is a load-bearing step: relaxed where the step is left out.
+template <class S>
+[[nodiscard]] constexpr std::memory_order order(const step& s, std::memory_order kept) {
+  return S::keeps(s) ? kept : std::memory_order_relaxed;
 }
 
 /// Takes an S::interlock for a scope.

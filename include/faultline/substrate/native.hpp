@@ -127,6 +127,20 @@ struct native {
       }
       m.lock();
     }
+    /// The same for so long at most. \returns whether it was woken; false: the time was over
+    bool wait_for(mutex& m, std::chrono::nanoseconds most) {
+      sleeper me;
+      {
+        std::unique_lock guard(guard_);
+        *last_ = &me;
+        last_ = &me.next;
+        asleep_.store(true, std::memory_order_relaxed);
+        m.unlock();
+        if (!me.woken.wait_for(guard, most, [&me] { return me.signalled; })) forget(me);
+      }
+      m.lock();
+      return me.signalled;
+    }
     void wake_one() { wake(1); }
     void wake_all() { wake(~std::size_t{0}); }
 
@@ -136,6 +150,14 @@ struct native {
       sleeper* next = nullptr;
       bool signalled = false;
     };
+    /// \pre guard_ is held, and nobody woke it
+    void forget(const sleeper& gone) {
+      sleeper** at = &first_;
+      while (*at != &gone) at = &(*at)->next;
+      *at = gone.next;
+      if (last_ == &gone.next) last_ = at;
+      if (first_ == nullptr) asleep_.store(false, std::memory_order_relaxed);
+    }
     void wake(std::size_t most) {
       // Relaxed: who changed the condition held the mutex, so it sees everybody who went to sleep before that.
       if (!asleep_.load(std::memory_order_relaxed)) return;
@@ -301,6 +323,12 @@ struct native {
     frame(const frame&) = delete;
     frame& operator=(const frame&) = delete;
   };
+
+  static void fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
+  static void sleep_for(std::chrono::nanoseconds length) { std::this_thread::sleep_for(length); }
+  [[nodiscard]] static std::chrono::nanoseconds uptime() noexcept {
+    return std::chrono::steady_clock::now().time_since_epoch();
+  }
 
   /// An acquire load. On x86-64 it is the plain `mov` that a relaxed load would be; on arm64 `ldapr` or `ldar` in place of
   /// `ldr`. Relaxed would do for the machine (both order a load after the load that gave its address), but not for the

@@ -7,6 +7,7 @@
 #include <faultline/substrate/concept.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <initializer_list>
 #include <utility>
@@ -14,15 +15,21 @@
 namespace faultline {
 
 struct simulated {
-  /// std::atomic's interface as far as mechanisms use it. Sequentially consistent values; orders count for races.
+  /// std::atomic's interface as far as mechanisms use it. What a load may see, the memory model says.
   template <class T>
   class atomic {
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sim::value_ref::bytes_max);
 
    public:
     atomic() noexcept : atomic(T{}) {}
     atomic(T value) noexcept  // NOLINT(google-explicit-constructor): as std::atomic
-        : value_(value), id_(sim::world::here().enroll(this, "atomic", "")) {}
+        : value_(value), id_(sim::world::here().enroll(this, "atomic", "")) {
+      auto& w = sim::world::here();
+      if (w.history() == 0) return;
+      w.keep_history(id_);
+      stores_ = static_cast<T*>(w.memory().allocate(w.history() * sizeof(T), alignof(T)));
+      ::new (stores_) T(value);
+    }
     atomic(const atomic&) = delete;
     atomic& operator=(const atomic&) = delete;
     ~atomic() {
@@ -30,24 +37,30 @@ struct simulated {
     }
 
     T load(std::memory_order order = std::memory_order_seq_cst) const {
-      sim::world::here().atomic_load(id_, this, order);
-      return value_;
+      return seen(sim::world::here().atomic_load(id_, this, order));
     }
     void store(T value, std::memory_order order = std::memory_order_seq_cst) {
-      sim::world::here().atomic_store(id_, this, order);
-      value_ = value;
+      const bool now = sim::world::here().atomic_store(
+          id_, this, order,
+          {.value = &value, .bytes = sizeof(T), .apply = [](void* where, const void* v) {
+             std::memcpy(&static_cast<atomic*>(where)->value_, v, sizeof(T));
+           }});
+      if (now) put(value);
     }
     T exchange(T value, std::memory_order order = std::memory_order_seq_cst) {
-      sim::world::here().atomic_rmw(id_, this, order);
-      return std::exchange(value_, value);
+      return update(order, [value](T) { return value; });
     }
     bool compare_exchange_strong(T& expected, T desired, std::memory_order success,
                                  std::memory_order failure) {
       auto& w = sim::world::here();
-      w.atomic_cas(id_, this, success);
-      const bool succeeds = value_ == expected;
-      w.atomic_cas_done(id_, succeeds, succeeds ? success : failure);
-      (succeeds ? value_ : expected) = succeeds ? desired : value_;
+      const auto age = failing_age(w.atomic_cas(id_, this, success, failure), expected);
+      const bool succeeds = age == 0 && value_ == expected;
+      w.atomic_cas_done(id_, succeeds, succeeds ? success : failure, age);
+      if (succeeds) {
+        put(desired);
+      } else {
+        expected = value_of(age);
+      }
       return succeeds;
     }
     bool compare_exchange_strong(T& expected, T desired,
@@ -86,11 +99,43 @@ struct simulated {
     template <class F>
     T update(std::memory_order order, F&& f) {
       sim::world::here().atomic_rmw(id_, this, order);
-      return std::exchange(value_, f(value_));
+      const T before = value_;
+      put(f(before));
+      return before;
+    }
+    void put(T value) {
+      value_ = value;
+      if (stores_ == nullptr) return;
+      newest_ = (newest_ + 1) % sim::world::here().history();
+      ::new (stores_ + newest_) T(value);
+    }
+    [[nodiscard]] T value_of(std::uint32_t age) const {
+      if (age == 0) return value_;
+      const auto kept = sim::world::here().history();
+      return stores_[(newest_ + kept - age) % kept];
+    }
+    [[nodiscard]] T seen(const sim::value_seen& which) const {
+      if (which.own == nullptr) return value_of(which.age);
+      T value;
+      std::memcpy(&value, which.own, sizeof(T));
+      return value;
+    }
+    /// A compare-exchange that fails is a load: it may see any of the `window` newest stores that make it fail. 0: it looks at
+    /// the newest, and that decides.
+    [[nodiscard]] std::uint32_t failing_age(std::uint32_t window, T expected) const {
+      std::uint32_t fails = 0;
+      for (std::uint32_t age = 1; age < window; ++age) fails += value_of(age) != expected ? 1U : 0U;
+      if (fails == 0) return 0;
+      auto which = sim::world::here().pick(fails + 1);
+      std::uint32_t age = 0;
+      while (which != 0) which -= value_of(++age) != expected ? 1U : 0U;
+      return age;
     }
 
     T value_;
     sim::object_id id_;
+    T* stores_ = nullptr;  ///< where the memory model keeps them: a ring, the newest at `newest_`
+    std::uint32_t newest_ = 0;
   };
 
   /// Plain shared data. Two unordered accesses, one of them a write, are a race.
@@ -179,6 +224,10 @@ struct simulated {
     explicit waitq(const char* name) : state_(name) {}
     /// Gives `m` back, sleeps, takes `m` again. \pre the caller holds `m`
     void wait(mutex& m) { sim::world::here().wait(state_, m.state_, mutex::wish()); }
+    /// The same for so long at most. \returns whether it was woken; false: the time was over
+    bool wait_for(mutex& m, std::chrono::nanoseconds most) {
+      return sim::world::here().wait_for(state_, m.state_, mutex::wish(), most);
+    }
     void wake_one() { sim::world::here().wake(state_, 1); }
     void wake_all() { sim::world::here().wake(state_, ~std::size_t{0}); }
 
@@ -246,9 +295,14 @@ struct simulated {
         : sim::frame(sim::world::here(), function, object) {}
   };
 
+  static void fence(std::memory_order order) { sim::world::here().fence(order); }
+  /// What was stored before the pointer is known in accesses to what it points to, and nowhere else.
   template <class T>
-  static T load_dependent(const atomic<T>& a) {
-    return a.load(std::memory_order_acquire);
+  static T* load_dependent(const atomic<T*>& a) {
+    auto& w = sim::world::here();
+    T* const pointer = a.seen(w.atomic_load_dependent(a.id_, &a));
+    w.reaches(pointer, sizeof(T));
+    return pointer;
   }
   template <class T>
   static void name(atomic<T>& a, std::string_view text) {
@@ -373,6 +427,9 @@ struct simulated {
     return sim::world::here().spawn(name, std::forward<F>(body), daemon);
   }
   static void join(task t) { sim::world::here().join(t); }
+  static void sleep_for(std::chrono::nanoseconds length) { sim::world::here().sleep_for(length); }
+  /// Virtual time since the start of the run.
+  static std::chrono::nanoseconds uptime() { return sim::world::here().time(); }
   static std::uint64_t now() { return sim::world::here().now(); }
   /// Text that lives as long as the run.
   static const char* keep(std::string_view text) { return sim::world::here().keep(text); }
