@@ -44,6 +44,7 @@ sim::options how_to_run(const explore_request& wanted, const recording& run) {
         "--preemptions bounds an exhaustive search; leave it out, or use --strategy exhaustive");
   }
   how.grain = run.grain;
+  how.starvation_after = run.what->info.starvation_after;
   how.seed = wanted.seed;
   how.executions_max = wanted.executions.value_or(0);
   how.steps_max = wanted.steps.value_or(0);

@@ -67,6 +67,7 @@ json::object row_of(const scenario::scenario& s, const scenario::expectation& ro
   return {{"policy", object_of(scenario::complete(s, row.policies))},
           {"omit", std::move(omit)},
           {"preemptions", row.preemptions ? json::value(*row.preemptions) : json::value(nullptr)},
+          {"memory", name_of(row.memory)},
           {"verdict", sim::name_of(row.verdict)},
           {"message", row.message},
           {"cycle", array_of(row.cycle)},

@@ -58,6 +58,7 @@ exit_status replay(const replay_request& wanted) {
       is_recording(wanted.source) ? recording_from(wanted.source, "") : recording_from_file(wanted.source);
   sim::options how;
   how.grain = run.grain;
+  how.starvation_after = run.what->info.starvation_after;
   how.omit = run.omit;
   watched w;
   try {

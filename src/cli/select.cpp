@@ -107,6 +107,18 @@ void check_memory(std::string_view name) {
   if (name != "sc") throw usage_error(unknown("memory model", name, std::array<std::string_view, 1>{"sc"}));
 }
 
+std::string_view name_of(sim::memory_model m) noexcept {
+  switch (m) {
+    case sim::memory_model::sc:
+      return "sc";
+    case sim::memory_model::tso:
+      return "tso";
+    case sim::memory_model::weak:
+      return "weak";
+  }
+  return "?";
+}
+
 std::string_view name_of(sim::granularity g) noexcept {
   return g == sim::granularity::fine ? "fine" : "coarse";
 }

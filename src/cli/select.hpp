@@ -27,6 +27,7 @@ using scenario::unknown;
 [[nodiscard]] sim::strategy_kind strategy_named(std::string_view name);
 void check_memory(std::string_view name);
 
+[[nodiscard]] std::string_view name_of(sim::memory_model m) noexcept;
 [[nodiscard]] std::string_view name_of(sim::granularity g) noexcept;
 /// "io=vnode-locked, vnode=shared"
 [[nodiscard]] std::string text_of(const scenario::policies& chosen, std::string_view between = ", ");

@@ -11,7 +11,9 @@ namespace faultline::scenario {
 [[nodiscard]] scenario fifo_self();
 [[nodiscard]] scenario flag_before_wait();
 [[nodiscard]] scenario philosophers_bystander();
+[[nodiscard]] scenario seqlock();
 [[nodiscard]] scenario treiber_aba();
 [[nodiscard]] scenario upgrading_readers();
+[[nodiscard]] scenario writer_starvation();
 
 }  // namespace faultline::scenario

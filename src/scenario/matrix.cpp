@@ -32,6 +32,8 @@ sim::options random_search_of(const scenario& s, const expectation& row) {
   sim::options how;
   how.strategy = sim::strategy_kind::random;
   how.grain = s.info.grain;
+  how.memory = row.memory;
+  how.starvation_after = s.info.starvation_after;
   how.steps_max = row.random_steps;
   how.executions_max = row.random_steps;
   return how;
@@ -42,6 +44,8 @@ sim::options search_of(const scenario& s, const expectation& row, std::uint64_t 
   if (row.random_only) return random_search_of(s, row);
   sim::options how;
   how.grain = s.info.grain;
+  how.memory = row.memory;
+  how.starvation_after = s.info.starvation_after;
   how.preemptions = row.preemptions;
   how.steps_max = steps_max;
   return how;
@@ -137,7 +141,8 @@ bool same_policies(const scenario& s, const policies& a, const policies& b) {
 /// Does the matrix itself prove the combination clean with every step kept, as far as `row` looks? Then it need not be proved again.
 bool has_clean_row(const scenario& s, const policies& chosen, const expectation& row) {
   return std::any_of(s.expected.begin(), s.expected.end(), [&](const expectation& e) {
-    if (!e.omit.empty() || e.verdict != sim::verdict::clean || !same_policies(s, e.policies, chosen))
+    if (!e.omit.empty() || e.verdict != sim::verdict::clean || e.memory != row.memory ||
+        !same_policies(s, e.policies, chosen))
       return false;
     if (e.random_only) return row.random_only;
     return e.complete && !e.full_only &&
@@ -272,12 +277,13 @@ row_result check(const scenario& s, const expectation& row, std::uint64_t steps_
 }
 
 const expectation* expected(const scenario& s, const policies& chosen, std::span<const step* const> omit,
-                            std::optional<std::uint32_t> preemptions) {
+                            std::optional<std::uint32_t> preemptions, sim::memory_model memory) {
   const std::set<const step*> wanted(omit.begin(), omit.end());
   for (const auto& row : s.expected) {
     std::set<const step*> of_row;
     for (const auto& id : row.omit) of_row.insert(find_step(id));
-    if (of_row == wanted && row.preemptions == preemptions && same_policies(s, row.policies, chosen))
+    if (of_row == wanted && row.preemptions == preemptions && row.memory == memory &&
+        same_policies(s, row.policies, chosen))
       return &row;
   }
   return nullptr;

@@ -38,20 +38,20 @@ inline sim::program abba(bool ordered = false, bool live = false) {
 }
 
 /// P02: store buffering. Under sequential consistency not both loads read 0; 3 traces.
-inline sim::program store_buffering() {
-  return [](sim::execution& e) {
+inline sim::program store_buffering(std::memory_order order = std::memory_order_seq_cst) {
+  return [order](sim::execution& e) {
     struct state {
       word x{0}, y{0};
       int r[2] = {-1, -1};
     };
     auto& s = e.make<state>();
-    e.spawn("T0", [&s] {
-      s.x.store(1);
-      s.r[0] = s.y.load();
+    e.spawn("T0", [&s, order] {
+      s.x.store(1, order);
+      s.r[0] = s.y.load(order);
     });
-    e.spawn("T1", [&s] {
-      s.y.store(1);
-      s.r[1] = s.x.load();
+    e.spawn("T1", [&s, order] {
+      s.y.store(1, order);
+      s.r[1] = s.x.load(order);
     });
     e.at_end([&s] { sim::world::here().check(s.r[0] != 0 || s.r[1] != 0, "both loads read 0"); });
   };

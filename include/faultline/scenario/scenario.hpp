@@ -41,6 +41,7 @@ struct expectation {
   faultline::scenario::policies policies{};    ///< axes not named take the scenario's stock policy
   std::vector<std::string> omit{};             ///< ids of steps left out
   std::optional<std::uint32_t> preemptions{};  ///< bound; none: every interleaving
+  sim::memory_model memory = sim::memory_model::sc;
   /// After the bounded search so many steps of random executions, not bounded: the same verdict. 0: none.
   std::uint64_t random_steps = 0;
   /// Those random executions in place of the search: where a daemon never ends, a search does not see all that it could do.
@@ -68,6 +69,7 @@ struct scenario_info {
   std::vector<std::string> axes{};   ///< the scenario's own axis first: a bare policy name means it
   policies stock{};                  ///< one policy for each axis
   sim::granularity grain = sim::granularity::coarse;
+  std::uint32_t starvation_after = 0;  ///< as in sim::options
 };
 
 struct scenario {
@@ -105,9 +107,10 @@ struct row_result {
 /// \param steps_max  over all executions; reaching it is "not as expected" where the row wants a proof
 [[nodiscard]] row_result check(const scenario& s, const expectation& row, std::uint64_t steps_max = 0);
 
-/// The expectation for these policies, omitted steps and bound, if the matrix has one.
+/// The expectation for these policies, omitted steps, bound and memory, if the matrix has one.
 [[nodiscard]] const expectation* expected(const scenario& s, const policies& chosen,
                                           std::span<const step* const> omit,
-                                          std::optional<std::uint32_t> preemptions);
+                                          std::optional<std::uint32_t> preemptions,
+                                          sim::memory_model memory = sim::memory_model::sc);
 
 }  // namespace faultline::scenario
