@@ -1,6 +1,7 @@
 # The shipped scenario files, sorted: built into the library and installed. A new file is added here by hand.
 set(faultline_scenarios
   busy-truncate.scn
+  calls-in-order.scn
   copied-and-reclaimed.scn
   crossed-read-queued-writers.scn
   crossed-read.scn
@@ -45,6 +46,8 @@ set(faultline_scenarios
   touch-unmap.scn
   two-appenders.scn
   unmap-beside-pageout.scn
+  what-checkers-miss.scn
+  what-checkers-see.scn
   writers-overlap.scn
   zero-page-store.scn
 )

@@ -32,16 +32,28 @@ struct explore_request {
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> executions;
   std::optional<std::uint64_t> steps;
-  std::optional<std::uint32_t> preemptions;
+  std::optional<std::string> preemptions;  ///< "N", or "0..N"
   std::optional<std::string> granularity;
-  std::string memory = "sc";
+  std::optional<std::string> memory;
+  std::optional<std::string> processors;
+  std::optional<std::string> timers;
+  std::optional<std::uint32_t> jobs;
+  std::optional<std::string> shard;  ///< "I/N"
+  bool as_found = false;             ///< the schedule is not shortened
   bool all = false;
+  bool checkers = false;
   bool json = false;
   std::optional<std::string> save;
   std::optional<std::string> dot;
+  std::optional<std::string> trace;
 };
 struct replay_request {
   std::string source;  ///< a file, or the schedule itself
+  bool json = false;
+  std::optional<std::string> trace;
+};
+struct merge_request {
+  std::vector<std::string> files;
   bool json = false;
 };
 struct verify_request {
@@ -49,11 +61,18 @@ struct verify_request {
   bool full = false;
   bool json = false;
 };
+struct litmus_request {
+  std::vector<std::string> tests;  ///< none: the shipped table
+  std::optional<std::string> memory;
+  bool json = false;
+};
 
 /// \param program  how the program was called: printed in commands to copy
 [[nodiscard]] exit_status explore(const explore_request& wanted, const std::string& program);
 [[nodiscard]] exit_status replay(const replay_request& wanted);
+[[nodiscard]] exit_status merge(const merge_request& wanted, const std::string& program);
 [[nodiscard]] exit_status verify(const verify_request& wanted);
+[[nodiscard]] exit_status litmus(const litmus_request& wanted);
 [[nodiscard]] exit_status list(bool json);
 [[nodiscard]] exit_status demo(const std::string& program);
 

@@ -72,9 +72,7 @@ class guide {
 };
 
 sim::report guide::run(const recording& what) {
-  sim::options how;
-  how.grain = what.grain;
-  how.omit = what.omit;
+  auto how = options_of(what);
   how.steps_max = steps_max;
   return sim::explore(how, what.what->program(what.policies));
 }
@@ -96,9 +94,7 @@ void guide::old_way(const part& p, recording what) {
   what.schedule = found.schedule;
   fmt::print("{}\n", indented(sim::defect_text(found), 3));
 
-  sim::options how;
-  how.grain = what.grain;
-  const auto again = sim::replay(found.schedule, what.what->program(what.policies), how);
+  const auto again = sim::replay(found.schedule, what.what->program(what.policies), options_of(what));
   expect(again.diverged.empty() && again.verdict == found.verdict && again.event_hash == found.event_hash,
          fmt::format("Replayed from its schedule: the same {} steps to the same {}. Step by step:",
                      again.steps, sim::name_of(again.verdict)),
@@ -127,7 +123,7 @@ void guide::show(const part& p) {
   for (const auto line : p.problem) fmt::print("  {}\n", line);
   recording what;
   what.what = &scenario_named(p.scenario);
-  what.grain = what.what->info.grain;
+  take_usual_settings(what);
   const auto with = [&](std::string_view policy) {
     const std::string own[] = {std::string(policy)};
     auto chosen = what;

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "checkers.hpp"
 #include "commands.hpp"
 #include "dot.hpp"
+#include "explore_text.hpp"
 #include "interrupt.hpp"
 #include "json.hpp"
+#include "narration.hpp"
 #include "output_file.hpp"
 #include "recording.hpp"
 #include "scenario_file.hpp"
 #include "select.hpp"
-#include "sim/report_text.hpp"
+#include "shards.hpp"
 #include "text.hpp"
+#include "trace.hpp"
 
-#include <boost/algorithm/string/replace.hpp>
+#include <faultline/scenario/checkers/suite.hpp>
+#include <faultline/sim/shorten.hpp>
+
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <charconv>
 #include <cstdio>
+#include <map>
 
 namespace faultline::cli {
 
@@ -31,26 +38,67 @@ recording what_to_run(const explore_request& wanted) {
   run.fingerprint = std::move(chosen.fingerprint);
   run.policies = scenario::complete(*run.what, policies_named(*run.what, wanted.policies));
   run.omit = steps_named(wanted.omit);
-  run.grain = wanted.granularity ? granularity_named(*wanted.granularity) : run.what->info.grain;
+  take_usual_settings(run);
+  if (wanted.granularity) run.grain = granularity_named(*wanted.granularity);
+  if (wanted.memory) run.memory = memory_named(*wanted.memory);
+  if (wanted.processors) run.processors = processors_named(*wanted.processors);
+  if (wanted.timers) run.timers = timers_named(*wanted.timers);
   return run;
 }
 
-sim::options how_to_run(const explore_request& wanted, const recording& run) {
-  sim::options how;
-  how.strategy = strategy_named(wanted.strategy);
-  check_memory(wanted.memory);
-  if (wanted.preemptions && how.strategy != sim::strategy_kind::exhaustive) {
-    throw usage_error(
-        "--preemptions bounds an exhaustive search; leave it out, or use --strategy exhaustive");
+/// "N", or "0..N": bounds 0 to N one after the other.
+void take_preemptions(const std::string& text, sim::options& how) {
+  const std::string_view digits = text.starts_with("0..") ? std::string_view(text).substr(3) : text;
+  std::uint32_t bound = 0;
+  const auto* const end = digits.data() + digits.size();
+  const auto got = std::from_chars(digits.data(), end, bound);
+  if (got.ec != std::errc{} || got.ptr != end || bound > 1'000'000) {
+    throw usage_error(fmt::format(
+        "--preemptions {}: write a whole number N to 1000000, or 0..N for bounds 0 to N one after the other",
+        text));
   }
-  how.grain = run.grain;
-  how.starvation_after = run.what->info.starvation_after;
+  how.preemptions = bound;
+  how.iterate_bounds = digits.size() != text.size();
+}
+
+/// "I/N", the first being 0/N.
+void take_shard(const std::string& text, sim::options& how) {
+  const auto slash = text.find('/');
+  const auto number = [&](std::string_view digits, std::uint32_t& into) {
+    const auto* const end = digits.data() + digits.size();
+    const auto got = std::from_chars(digits.data(), end, into);
+    return !digits.empty() && got.ec == std::errc{} && got.ptr == end;
+  };
+  const bool fits = slash != std::string::npos &&
+                    number(std::string_view(text).substr(0, slash), how.shard.index) &&
+                    number(std::string_view(text).substr(slash + 1), how.shard.count) &&
+                    how.shard.index < how.shard.count && how.shard.count <= 4096;
+  if (!fits) throw usage_error(fmt::format("--shard {}: write I/N, from 0/N to N-1/N, N at most 4096", text));
+}
+
+sim::options how_to_run(const explore_request& wanted, const recording& run) {
+  auto how = options_of(run);
+  how.strategy = strategy_named(wanted.strategy);
+  if (wanted.preemptions) {
+    if (how.strategy != sim::strategy_kind::exhaustive) {
+      throw usage_error(
+          "--preemptions bounds an exhaustive search; leave it out, or use --strategy exhaustive");
+    }
+    take_preemptions(*wanted.preemptions, how);
+  }
+  if (wanted.shard) take_shard(*wanted.shard, how);
+  const bool parts = wanted.jobs.value_or(1) > 1 || wanted.shard;
+  if (wanted.jobs.value_or(1) > 1 && wanted.shard)
+    throw usage_error("--jobs and --shard: a search is divided once; give one of them");
+  if (parts && how.strategy == sim::strategy_kind::automatic)
+    throw usage_error("--strategy auto cannot be divided; give exhaustive, random, pct or pos");
+  if (parts && how.iterate_bounds) throw usage_error("--preemptions 0..N cannot be divided; give one bound");
+  if (parts && wanted.checkers)
+    throw usage_error("--checkers watch one search: leave out --jobs and --shard");
   how.seed = wanted.seed;
   how.executions_max = wanted.executions.value_or(0);
   how.steps_max = wanted.steps.value_or(0);
-  how.preemptions = wanted.preemptions;
   how.stop_at_first = !wanted.all;
-  how.omit = run.omit;
   return how;
 }
 
@@ -60,73 +108,56 @@ std::string remark(const explore_request& wanted, const recording& run) {
   return run.policies == run.what->info.stock ? "as the scenario's stock policies" : "";
 }
 
-std::string verdict_line(const sim::report& r, const scenario::expectation* expected) {
-  std::string out;
-  if (r.verdict != sim::verdict::clean) {
-    out = fmt::format("{} in execution {}", sim::name_of(r.verdict), r.defect_execution);
-    if (r.verdict == sim::verdict::budget)
-      out = "nothing can be said: every execution reached the bound on steps";
-  } else if (r.complete) {
-    out = r.preemptions < 0 ? "clean: no interleaving has a defect" : "clean within the bound on preemptions";
-  } else {
-    out = fmt::format("no defect in {} executions; this is no proof", r.executions);
-  }
-  if (expected == nullptr) return out + '\n';
-  return out + (expected->verdict == r.verdict
-                    ? "; as the matrix expects\n"
-                    : fmt::format("; the matrix expects {}\n", sim::name_of(expected->verdict)));
-}
-
-std::string ends_text(const sim::report& r) {
-  if (r.defects < 2) return {};
-  std::string out = "executions by verdict:";
-  for (const auto& [v, times] : r.by_verdict) out += fmt::format(" {} {}", sim::name_of(v), times);
-  return out + '\n';
-}
-
-std::string steps_text(const recording& run, const sim::report& r) {
-  std::string out;
-  if (!r.steps_reached.empty())
-    out += fmt::format("load-bearing steps on the way: {}\n", fmt::join(r.steps_reached, " "));
-  for (const auto* s : run.omit) {
-    if (!r.steps_skipped.contains(std::string(s->id))) {
-      out += fmt::format("no execution came by {}: leaving it out changed nothing\n", s->id);
-    }
-  }
-  return out;
-}
-
-std::string saved_text(const recording& run, const sim::report& r) {
-  std::string out = "# One execution, to be seen again with: faultline replay FILE\n";
-  auto head = headline(run);
-  head.pop_back();
-  out += "# " + boost::algorithm::replace_all_copy(head, "\n", "\n# ") + '\n';
-  out += r.verdict == sim::verdict::clean ? "# no defect: the first execution\n"
-                                          : fmt::format("# {}: {}\n", sim::name_of(r.verdict), r.message);
-  out += fmt::format("# found by: {}, execution {}", r.strategy,
-                     r.defect_execution == 0 ? 1 : r.defect_execution);
-  if (r.strategy == "random") out += fmt::format(", seed {}", r.seed);
-  if (r.preemptions >= 0) out += fmt::format(", at most {} preemptions", r.preemptions);
-  return out + '\n' + text_of(run) + '\n';
-}
-
 /// A path that neither looks like an option nor like a schedule.
 std::string as_argument(const std::string& path) {
   return path.starts_with('-') || is_recording(path) ? "./" + path : path;
 }
 
-std::string blank_line_after(const std::string& text) { return text.empty() ? text : text + '\n'; }
+using checker_results = std::vector<scenario::checkers::checker_result>;
+
+/// Potential deadlocks that a clean run found are tried out.
+void confirm_findings(const explore_request& wanted, const recording& run, sim::report& r,
+                      checker_results& results, const sim::options& how, const sim::program& p) {
+  if (r.verdict != sim::verdict::clean && !wanted.checkers) return;
+  scenario::checkers::confirm_all(r, results, how, p, [&run](const std::string& schedule) {
+    auto hangs = run;
+    hangs.schedule = schedule;
+    return text_of(hangs);
+  });
+}
+
+/// The schedule as it is shown: short, unless it was asked for as found.
+std::optional<sim::shortened> shortened_for(const explore_request& wanted, sim::report& r,
+                                            const sim::options& how, const sim::program& p) {
+  const bool defect = r.verdict != sim::verdict::clean && r.verdict != sim::verdict::budget;
+  if (!defect || wanted.as_found || wanted.checkers || r.interrupted) return {};
+  auto s = sim::shorten(r, p, how);
+  r = s.report;
+  return s;
+}
+
+std::string length_text(const sim::schedule_size& s) {
+  return fmt::format("{} preemption{} in {} step{}", s.preemptions, s.preemptions == 1 ? "" : "s", s.steps,
+                     s.steps == 1 ? "" : "s");
+}
+
+std::string schedule_text(const sim::shortened& s) {
+  auto text = fmt::format("the schedule, {}", length_text(s.after));
+  if (s.after < s.before) text += fmt::format(" (as found: {})", length_text(s.before));
+  if (s.fewest_preemptions && s.after.preemptions != 0)
+    text += "; no schedule does it with fewer preemptions";
+  return fmt::format("{}:\n\n{}\n", text, indented(sim::schedule_table(s), 2));
+}
 
 void print_report(const explore_request& wanted, const recording& run, const sim::report& r,
+                  const std::optional<sim::shortened>& shorter, const checker_results& results,
                   const scenario::expectation* expected, const std::string& program) {
-  auto text = headline(run, remark(wanted, run)) + verdict_line(r, expected);
-  auto coverage = sim::coverage_text(r);
-  coverage.insert(coverage.find('\n'), fmt::format(", {:.1f} s", r.seconds));
-  text += indented(coverage + ends_text(r), 2) + '\n';
-  text += blank_line_after(sim::defect_text(r));
-  text += blank_line_after(sim::findings_text(r));
-  text += blank_line_after(observations_text(r) + steps_text(run, r));
+  auto text = headline(run, remark(wanted, run)) + verdict_line(r, expected) + search_text(run, r);
+  if (shorter) text += schedule_text(*shorter);
+  if (wanted.checkers) text += checkers_text(results) + '\n';
   if (wanted.dot) text += fmt::format("graph: dot -Tsvg -O {}\n", shell_word(*wanted.dot));
+  if (wanted.trace)
+    text += fmt::format("trace: open {} in a viewer of Chrome traces\n", shell_word(*wanted.trace));
   if (wanted.save || r.verdict != sim::verdict::clean) {
     text +=
         r.verdict == sim::verdict::clean ? "to see the first execution: " : "to see it again, step by step: ";
@@ -137,10 +168,27 @@ void print_report(const explore_request& wanted, const recording& run, const sim
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
+boost::json::object size_of(const sim::schedule_size& s) {
+  return {{"preemptions", s.preemptions}, {"tasks", s.tasks}, {"switches", s.switches}, {"steps", s.steps}};
+}
+
+/// Each file is written at the end only; that it can be is checked before the search.
+void check_outputs(const explore_request& wanted) {
+  std::map<std::string, std::string_view> named;
+  for (const auto& [option, path] :
+       {std::pair{"--save", wanted.save}, {"--dot", wanted.dot}, {"--trace", wanted.trace}}) {
+    if (!path) continue;
+    const auto [at, fresh] = named.try_emplace(*path, option);
+    if (!fresh) throw usage_error(fmt::format("{} and {} name the same file; name two", at->second, option));
+    check_writable(*path);
+  }
+}
+
 exit_status status_of(const sim::report& r) {
   if (r.verdict == sim::verdict::budget) return exit_incomplete;
   if (r.verdict != sim::verdict::clean) return exit_defect;
-  return r.strategy == "exhaustive" && !r.complete ? exit_incomplete : exit_clean;
+  // A part of a search that covered all of its part has done what was asked.
+  return r.strategy == "exhaustive" && !r.covers_shard ? exit_incomplete : exit_clean;
 }
 
 }  // namespace
@@ -148,26 +196,45 @@ exit_status status_of(const sim::report& r) {
 exit_status explore(const explore_request& wanted, const std::string& program) {
   auto run = what_to_run(wanted);
   auto how = how_to_run(wanted, run);
-  if (wanted.save) check_writable(*wanted.save);
-  if (wanted.dot) check_writable(*wanted.dot);
-  if (wanted.save && wanted.save == wanted.dot)
-    throw usage_error("--save and --dot name the same file; name two");
+  check_outputs(wanted);
 
   const auto p = run.what->program(run.policies);
   catch_interrupt();
   progress shown(std::string(run.what->info.name));
-  how.keep_going = [&shown](std::uint64_t executions) { return shown.keep_going(executions); };
-  const auto r = sim::explore(how, p);
+  const auto keep_going = [&shown](std::uint64_t executions) { return shown.keep_going(executions); };
+  scenario::checkers::suite beside;
+  sim::report r;
+  if (const auto jobs = wanted.jobs.value_or(1); jobs > 1) {
+    r = explore_in_parallel(how, p, jobs, keep_going);
+  } else {
+    how.keep_going = keep_going;
+    r = wanted.checkers ? beside.explore(how, p) : sim::explore(how, p);
+  }
+  auto results = wanted.checkers ? beside.results(r) : checker_results{};
+  if (!r.interrupted) confirm_findings(wanted, run, r, results, how, p);
+  const auto shorter = shortened_for(wanted, r, how, p);
   shown.clear();
   run.schedule = r.schedule;
-  const auto* expected = scenario::expected(*run.what, run.policies, run.omit, wanted.preemptions);
+  const auto* expected = scenario::expected(*run.what, run.policies, run.omit, how.preemptions, how.memory);
 
   if (wanted.save) write_whole(*wanted.save, saved_text(run, r));
   if (wanted.dot) write_whole(*wanted.dot, dot_of(r, headline(run)));
+  if (wanted.trace) {
+    const auto w = watch(run.schedule, p, options_of(run));
+    write_whole(*wanted.trace, chrome_trace(w.tasks, w.steps));
+  }
   if (wanted.json) {
-    print(report_of(run, r, expected));
+    auto object = report_of(run, r, expected);
+    if (shorter) {
+      object.emplace("shortened", boost::json::object{{"from", size_of(shorter->before)},
+                                                      {"to", size_of(shorter->after)},
+                                                      {"fewest_preemptions", shorter->fewest_preemptions}});
+    }
+    if (r.shards > 1) object.emplace("shard", shard_of(r));
+    if (wanted.checkers) object.emplace("checkers", checkers_of(results));
+    print(object);
   } else {
-    print_report(wanted, run, r, expected, program);
+    print_report(wanted, run, r, shorter, results, expected, program);
   }
   return status_of(r);
 }

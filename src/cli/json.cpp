@@ -64,10 +64,17 @@ json::object row_of(const scenario::scenario& s, const scenario::expectation& ro
   }
   json::array reversals;
   for (const auto& cycle : row.reversals) reversals.push_back(array_of(cycle));
+  json::array checkers;
+  for (const auto& c : row.checkers) {
+    checkers.push_back(json::object{{"name", c.name},
+                                    {"fires", c.fires},
+                                    {"at", c.at ? json::value(*c.at) : json::value(nullptr)},
+                                    {"text", c.text}});
+  }
   return {{"policy", object_of(scenario::complete(s, row.policies))},
           {"omit", std::move(omit)},
           {"preemptions", row.preemptions ? json::value(*row.preemptions) : json::value(nullptr)},
-          {"memory", name_of(row.memory)},
+          {"memory", sim::name_of(row.memory.value_or(s.info.memory))},
           {"verdict", sim::name_of(row.verdict)},
           {"message", row.message},
           {"cycle", array_of(row.cycle)},
@@ -76,7 +83,8 @@ json::object row_of(const scenario::scenario& s, const scenario::expectation& ro
           {"complete", row.complete && !row.random_only && row.verdict == sim::verdict::clean},
           {"random_steps", row.random_steps},
           {"random_only", row.random_only},
-          {"full_only", row.full_only}};
+          {"full_only", row.full_only},
+          {"checkers", std::move(checkers)}};
 }
 
 json::object report_of(const recording& run, const sim::report& r, const scenario::expectation* expected) {
@@ -91,7 +99,7 @@ json::object report_of(const recording& run, const sim::report& r, const scenari
       {"strategy", r.strategy},
       {"granularity", r.grain},
       {"preemptions", r.preemptions < 0 ? json::value(nullptr) : json::value(r.preemptions)},
-      {"memory", "sc"},
+      {"memory", r.memory},
       {"seed", r.seed},
       {"verdict", sim::name_of(r.verdict)},
       {"expected", expected != nullptr ? json::value(sim::name_of(expected->verdict)) : json::value(nullptr)},
@@ -111,7 +119,9 @@ json::object report_of(const recording& run, const sim::report& r, const scenari
       {"outcomes", std::move(outcomes)},
       {"by_verdict", std::move(by_verdict)},
       {"steps_reached", array_of(r.steps_reached)},
-      {"steps_skipped", array_of(r.steps_skipped)}};
+      {"steps_skipped", array_of(r.steps_skipped)},
+      {"processors", r.processors},
+      {"timers", r.timers}};
 }
 
 void print(const json::object& object) {

@@ -47,7 +47,10 @@ json::object as_object() {
                                      {"cases", array_of(s.info.cases)},
                                      {"axes", array_of(s.info.axes)},
                                      {"stock", object_of(s.info.stock)},
-                                     {"granularity", name_of(s.info.grain)},
+                                     {"granularity", sim::name_of(s.info.grain)},
+                                     {"memory", sim::name_of(s.info.memory)},
+                                     {"processors", sim::name_of(s.info.processors)},
+                                     {"timers", sim::name_of(s.info.timers)},
                                      {"expectations", std::move(rows)}});
   }
   json::array axes;

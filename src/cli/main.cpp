@@ -34,7 +34,15 @@ constexpr const char* replay_statuses =
     "  1  it ended in a defect, also if it was not quite the recorded execution (the output then says so)\n"
     "  2  usage or input error, or the schedule does not fit this program any more and no defect was seen";
 
-constexpr std::array<std::string_view, 5> commands{"demo", "explore", "list", "replay", "verify"};
+constexpr const char* litmus_statuses =
+    "Exit status:\n"
+    "  0  answered; the table is as expected\n"
+    "  1  undefined behaviour, ~exists or forall does not hold, or the table is not as expected\n"
+    "  2  usage or input error; one line on stderr says what would be right\n"
+    "  3  ended early (too large, SIGINT)";
+
+constexpr std::array<std::string_view, 7> commands{"demo",  "explore", "list",  "litmus",
+                                                   "merge", "replay",  "verify"};
 
 /// Says itself what is wrong with a number: CLI11 says only that it could not convert it.
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most = ~std::uint64_t{0}) {
@@ -66,8 +74,10 @@ exit_status fail(std::string_view text) {
 
 struct requests {
   explore_request explore;
+  merge_request merge;
   replay_request replay;
   verify_request verify;
+  litmus_request litmus;
   bool list_json = false;
 };
 
@@ -84,30 +94,65 @@ void add_explore(CLI::App& app, explore_request& r) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("STEP[,...]");
-  c->add_option("--strategy", r.strategy, "exhaustive (default) or random")->option_text("NAME");
-  c->add_option("--seed", r.seed, "of a random search (default 1)")->check(whole_number(0))->option_text("N");
+  c->add_option("--strategy", r.strategy,
+                "exhaustive (default), random, pct, pos, or auto: exhaustive if the steps do\n"
+                "for it, else samples of all kinds")
+      ->option_text("NAME");
+  c->add_option("--seed", r.seed, "of random, pct, pos, auto (default 1)")
+      ->check(whole_number(0))
+      ->option_text("N");
   c->add_option("--executions", r.executions,
-                "stop after so many (default: random 1,000, exhaustive 10,000,000)")
+                "stop after so many (default: random, pct, pos 1,000, others 10,000,000)")
       ->check(whole_number(1))
       ->option_text("N");
   c->add_option("--steps", r.steps, "stop after so many steps of all executions together")
       ->check(whole_number(1))
       ->option_text("N");
-  c->add_option("--preemptions", r.preemptions, "exhaustive, but at most N preemptions in an execution")
-      ->check(whole_number(0, 1'000'000))
+  c->add_option("--preemptions", r.preemptions,
+                "exhaustive, but at most N preemptions in an execution; 0..N: first with none,\n"
+                "then with one, ..., until the bound cuts nothing off")
       ->option_text("N");
   c->add_option("--granularity", r.granularity,
                 "fine: a scheduling point before every access; coarse: before lock, wait,\n"
                 "atomic, copy and I/O operations only (default: the scenario's)")
       ->option_text("NAME");
-  c->add_option("--memory", r.memory, "sc (default): sequential consistency")->option_text("NAME");
+  c->add_option("--memory", r.memory,
+                "sc: sequential consistency; tso: amd64; weak: C++20 (default: the scenario's)")
+      ->option_text("NAME");
+  c->add_option("--processors", r.processors,
+                "own: a CPU for each task; shared: priorities and interrupts count\n"
+                "(default: the scenario's)")
+      ->option_text("NAME");
+  c->add_option("--timers", r.timers,
+                "may-fire: at any time; maximal-progress: when nobody else can run\n"
+                "(default: the scenario's)")
+      ->option_text("NAME");
+  c->add_option("--jobs", r.jobs, "in N processes, a shard each (default 1)")
+      ->check(whole_number(1, 256))
+      ->option_text("N");
+  c->add_option("--shard", r.shard, "only part I of N (0/N to N-1/N), to be put together with `merge`")
+      ->option_text("I/N");
   c->add_flag("--all", r.all, "do not stop at the first defect");
+  c->add_flag("--as-found", r.as_found, "do not shorten the schedule of a defect");
+  c->add_flag("--checkers", r.checkers,
+              "also what WITNESS, lockdep, deadlkres and khungtaskd would have said");
   c->add_flag("--json", r.json, "one JSON object instead of text");
   c->add_option("--save", r.save, "write the schedule of the defect, or of the first execution, for replay")
       ->option_text("FILE");
   c->add_option("--dot", r.dot,
                 "write the wait-for graph of the defect, or the order reversals, for Graphviz")
       ->option_text("FILE");
+  c->add_option("--trace", r.trace, "write that execution for Perfetto or chrome://tracing (JSON)")
+      ->option_text("FILE");
+  c->footer(statuses);
+}
+
+void add_merge(CLI::App& app, merge_request& r) {
+  auto* c = app.add_subcommand("merge", "Put the shards of a search together");
+  c->add_option("FILE", r.files, "what `explore --shard I/N --json` printed, for each I")
+      ->required()
+      ->option_text("...");
+  c->add_flag("--json", r.json, "one JSON object instead of text");
   c->footer(statuses);
 }
 
@@ -117,6 +162,7 @@ void add_replay(CLI::App& app, replay_request& r) {
       ->required()
       ->option_text(" ");
   c->add_flag("--json", r.json, "one JSON object instead of text");
+  c->add_option("--trace", r.trace, "write it for Perfetto or chrome://tracing (JSON)")->option_text("FILE");
   c->footer(replay_statuses);
 }
 
@@ -127,6 +173,17 @@ void add_verify(CLI::App& app, verify_request& r) {
   c->add_flag("--full", r.full, "the long rows too, and 25 times the steps for each");
   c->add_flag("--json", r.json, "one JSON object instead of a table");
   c->footer(statuses);
+}
+
+void add_litmus(CLI::App& app, litmus_request& r) {
+  auto* c = app.add_subcommand("litmus", "How small programs of C11 atomics may end, under a memory model");
+  c->add_option("TEST", r.tests,
+                "shipped litmus tests, or files in herd's C format (default: the table of all shipped)")
+      ->option_text("...");
+  c->add_option("--memory", r.memory, "sc, tso (amd64) or weak (C++20; default; the table: all three)")
+      ->option_text("NAME");
+  c->add_flag("--json", r.json, "one JSON object instead of text");
+  c->footer(litmus_statuses);
 }
 
 /// What CLI11 did not expect: the first of it that looks like an option, or a word too many.
@@ -162,8 +219,10 @@ exit_status run(int argc, char** argv) {
   auto* list_command = app.add_subcommand("list", "Scenarios, policies and load-bearing steps");
   list_command->add_flag("--json", wanted.list_json, "one JSON object, with every expectation");
   add_explore(app, wanted.explore);
+  add_merge(app, wanted.merge);
   add_replay(app, wanted.replay);
   add_verify(app, wanted.verify);
+  add_litmus(app, wanted.litmus);
 
   const std::string program = argc > 0 ? argv[0] : "faultline";
   if (argc < 2) {
@@ -189,7 +248,9 @@ exit_status run(int argc, char** argv) {
   const auto command = app.get_subcommands().front()->get_name();
   if (command == "demo") return demo(program);
   if (command == "list") return list(wanted.list_json);
+  if (command == "litmus") return litmus(wanted.litmus);
   if (command == "explore") return explore(wanted.explore, program);
+  if (command == "merge") return merge(wanted.merge, program);
   if (command == "replay") return replay(wanted.replay);
   return verify(wanted.verify);
 }

@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::string_view tag = "fl1:";
 constexpr std::string_view file_tag = "file:";
-constexpr std::array<std::string_view, 6> keys{"policy", "omit", "granularity", "memory", "schedule", "text"};
+constexpr std::array<std::string_view, 8> keys{"policy",     "omit",   "granularity", "memory",
+                                               "processors", "timers", "schedule",    "text"};
 constexpr std::size_t file_max = std::size_t{1} << 24U;
 
 std::vector<std::string> parts(std::string_view text, char between) {
@@ -59,7 +60,28 @@ std::string text_of(const recording& r) {
   if (!r.policies.empty()) out += ";policy=" + text_of(r.policies, ",");
   for (std::size_t i = 0; i < r.omit.size(); ++i)
     out += fmt::format("{}{}", i == 0 ? ";omit=" : ",", r.omit[i]->id);
-  return out + fmt::format(";granularity={};memory=sc;schedule={}", name_of(r.grain), r.schedule);
+  out += fmt::format(";granularity={};memory={}", sim::name_of(r.grain), sim::name_of(r.memory));
+  if (r.processors != sim::processors::own) out += fmt::format(";processors={}", sim::name_of(r.processors));
+  if (r.timers != sim::timers::may_fire) out += fmt::format(";timers={}", sim::name_of(r.timers));
+  return out + fmt::format(";schedule={}", r.schedule);
+}
+
+sim::options options_of(const recording& r) {
+  auto how = scenario::usual_options(r.what->info);
+  how.grain = r.grain;
+  how.memory = r.memory;
+  how.processors = r.processors;
+  how.timers = r.timers;
+  how.omit = r.omit;
+  return how;
+}
+
+void take_usual_settings(recording& r) {
+  const auto how = scenario::usual_options(r.what->info);
+  r.grain = how.grain;
+  r.memory = how.memory;
+  r.processors = how.processors;
+  r.timers = how.timers;
 }
 
 bool is_recording(std::string_view text) noexcept {
@@ -93,7 +115,9 @@ recording recording_from(std::string_view line, const std::string& origin) {
     r.policies = scenario::complete(*r.what, policies_named(*r.what, parts(given["policy"], ',')));
     r.omit = steps_named(parts(given["omit"], ','));
     r.grain = granularity_named(given["granularity"]);
-    check_memory(given["memory"]);
+    r.memory = memory_named(given["memory"]);
+    if (given.contains("processors")) r.processors = processors_named(given["processors"]);
+    if (given.contains("timers")) r.timers = timers_named(given["timers"]);
     r.schedule = given["schedule"];
     r.origin = origin;
     return r;

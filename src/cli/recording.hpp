@@ -5,7 +5,8 @@
 ///
 ///     fl1:SCENARIO;policy=AXIS=P,AXIS=P;omit=ID,ID;granularity=coarse;memory=sc;schedule=0*7.1*9@HASH
 ///
-/// `fl1` is the version of the format. `policy` and `omit` may be absent. In place of SCENARIO, `file:PATH;text=HASH` names a
+/// `fl1` is the version of the format. `policy` and `omit` may be absent; `processors=shared` and `timers=maximal-progress`
+/// follow `memory` where the run was so. In place of SCENARIO, `file:PATH;text=HASH` names a
 /// scenario file and what it was; PATH is as it was given, so relative to the directory of that time. In a file, empty lines and
 /// lines that begin with # are skipped.
 #include <faultline/scenario/scenario.hpp>
@@ -24,11 +25,18 @@ struct recording {
   scenario::policies policies{};  ///< one for each axis
   std::vector<const step*> omit{};
   sim::granularity grain = sim::granularity::coarse;
+  sim::memory_model memory = sim::memory_model::sc;
+  sim::processors processors = sim::processors::own;
+  sim::timers timers = sim::timers::may_fire;
   std::string schedule{};
   std::string origin{};  ///< "FILE:LINE: ", for errors; empty if it was given as text
 };
 
 [[nodiscard]] std::string text_of(const recording& r);
+/// How it is run, as far as the recording says.
+[[nodiscard]] sim::options options_of(const recording& r);
+/// The settings that the scenario is usually run with.
+void take_usual_settings(recording& r);
 /// Does it look like a recording rather than like the name of a file?
 [[nodiscard]] bool is_recording(std::string_view text) noexcept;
 /// \errors usage_error, beginning with `origin`

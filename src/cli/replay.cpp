@@ -2,10 +2,12 @@
 #include "commands.hpp"
 #include "json.hpp"
 #include "narration.hpp"
+#include "output_file.hpp"
 #include "recording.hpp"
 #include "select.hpp"
 #include "sim/report_text.hpp"
 #include "text.hpp"
+#include "trace.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +28,7 @@ boost::json::object as_object(const recording& run, const watched& w) {
           {"policy", object_of(run.policies)},
           {"omit", ids_of(run.omit)},
           {"granularity", r.grain},
-          {"memory", "sc"},
+          {"memory", r.memory},
           {"verdict", sim::name_of(r.verdict)},
           {"message", r.message},
           {"file_changed", run.changed},
@@ -56,16 +58,14 @@ void print_text(const recording& run, const watched& w) {
 exit_status replay(const replay_request& wanted) {
   const auto run =
       is_recording(wanted.source) ? recording_from(wanted.source, "") : recording_from_file(wanted.source);
-  sim::options how;
-  how.grain = run.grain;
-  how.starvation_after = run.what->info.starvation_after;
-  how.omit = run.omit;
+  if (wanted.trace) check_writable(*wanted.trace);
   watched w;
   try {
-    w = watch(run.schedule, run.what->program(run.policies), how);
+    w = watch(run.schedule, run.what->program(run.policies), options_of(run));
   } catch (const std::invalid_argument& error) {
     throw usage_error(run.origin + error.what());
   }
+  if (wanted.trace) write_whole(*wanted.trace, chrome_trace(w.tasks, w.steps));
   if (wanted.json) {
     print(as_object(run, w));
   } else {

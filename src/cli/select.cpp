@@ -91,36 +91,50 @@ std::vector<const step*> steps_named(std::span<const std::string> names) {
   return out;
 }
 
+namespace {
+
+template <class Value, std::size_t N>
+struct names {
+  std::array<std::pair<std::string_view, Value>, N> known;
+
+  [[nodiscard]] Value find(std::string_view kind, std::string_view name) const {
+    std::array<std::string_view, N> valid;
+    for (std::size_t i = 0; i < N; ++i) {
+      if (known[i].first == name) return known[i].second;
+      valid[i] = known[i].first;
+    }
+    throw usage_error(unknown(kind, name, valid));
+  }
+};
+
+}  // namespace
+
 sim::granularity granularity_named(std::string_view name) {
-  if (name == "fine") return sim::granularity::fine;
-  if (name == "coarse") return sim::granularity::coarse;
-  throw usage_error(unknown("granularity", name, std::array<std::string_view, 2>{"fine", "coarse"}));
+  using enum sim::granularity;
+  return names<sim::granularity, 2>{{{{"fine", fine}, {"coarse", coarse}}}}.find("granularity", name);
 }
 
 sim::strategy_kind strategy_named(std::string_view name) {
-  if (name == "exhaustive") return sim::strategy_kind::exhaustive;
-  if (name == "random") return sim::strategy_kind::random;
-  throw usage_error(unknown("strategy", name, std::array<std::string_view, 2>{"exhaustive", "random"}));
+  using enum sim::strategy_kind;
+  return names<sim::strategy_kind, 5>{
+      {{{"exhaustive", exhaustive}, {"random", random}, {"pct", pct}, {"pos", pos}, {"auto", automatic}}}}
+      .find("strategy", name);
 }
 
-void check_memory(std::string_view name) {
-  if (name != "sc") throw usage_error(unknown("memory model", name, std::array<std::string_view, 1>{"sc"}));
+sim::memory_model memory_named(std::string_view name) {
+  using enum sim::memory_model;
+  return names<sim::memory_model, 3>{{{{"sc", sc}, {"tso", tso}, {"weak", weak}}}}.find("memory model", name);
 }
 
-std::string_view name_of(sim::memory_model m) noexcept {
-  switch (m) {
-    case sim::memory_model::sc:
-      return "sc";
-    case sim::memory_model::tso:
-      return "tso";
-    case sim::memory_model::weak:
-      return "weak";
-  }
-  return "?";
+sim::processors processors_named(std::string_view name) {
+  using enum sim::processors;
+  return names<sim::processors, 2>{{{{"own", own}, {"shared", shared}}}}.find("kind of processors", name);
 }
 
-std::string_view name_of(sim::granularity g) noexcept {
-  return g == sim::granularity::fine ? "fine" : "coarse";
+sim::timers timers_named(std::string_view name) {
+  using enum sim::timers;
+  return names<sim::timers, 2>{{{{"may-fire", may_fire}, {"maximal-progress", maximal_progress}}}}.find(
+      "kind of timers", name);
 }
 
 std::string text_of(const scenario::policies& chosen, std::string_view between) {

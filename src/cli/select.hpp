@@ -25,10 +25,10 @@ using scenario::unknown;
 [[nodiscard]] std::vector<const step*> steps_named(std::span<const std::string> names);
 [[nodiscard]] sim::granularity granularity_named(std::string_view name);
 [[nodiscard]] sim::strategy_kind strategy_named(std::string_view name);
-void check_memory(std::string_view name);
+[[nodiscard]] sim::memory_model memory_named(std::string_view name);
+[[nodiscard]] sim::processors processors_named(std::string_view name);
+[[nodiscard]] sim::timers timers_named(std::string_view name);
 
-[[nodiscard]] std::string_view name_of(sim::memory_model m) noexcept;
-[[nodiscard]] std::string_view name_of(sim::granularity g) noexcept;
 /// "io=vnode-locked, vnode=shared"
 [[nodiscard]] std::string text_of(const scenario::policies& chosen, std::string_view between = ", ");
 

@@ -72,7 +72,7 @@ cells first_cells(const job& j) {
   c[1] = j.row->policies.empty() ? "stock" : text_of(j.row->policies, ",");
   c[2] = j.row->omit.empty() ? "-" : fmt::format("{}", fmt::join(j.row->omit, ","));
   c[3] = j.row->random_only ? "random" : j.row->preemptions ? std::to_string(*j.row->preemptions) : "any";
-  c[4] = name_of(j.row->memory);
+  c[4] = sim::name_of(j.row->memory.value_or(j.what->info.memory));
   c[5] = sim::name_of(j.row->verdict);
   return c;
 }

@@ -1,4 +1,5 @@
-# cmake -D OUTPUT=FILE.cpp -D FILES=A.scn;B.scn -P embed.cmake: the texts of the files as a table in C++.
+# cmake -D OUTPUT=FILE.cpp -D FUNCTION=NAME -D FILES=A.scn;B.scn -P embed.cmake: the texts of the files as a table in C++,
+# given by the function NAME of scenario/shipped.hpp.
 set(table "")
 foreach(file IN LISTS FILES)
   file(READ ${file} text)
@@ -13,7 +14,7 @@ file(WRITE ${OUTPUT} "// Made by src/cmake/embed.cmake.
 
 namespace faultline::scenario {
 
-std::span<const shipped_file> shipped_files() {
+std::span<const shipped_file> ${FUNCTION}() {
   static constexpr shipped_file table[] = {
 ${table}  };
   return table;

@@ -28,7 +28,12 @@ scenario fifo_self() {
       },
       .expected = {{.verdict = sim::verdict::deadlock,
                     .message = "T1 waits for range:f; T2 waits for range:f",
-                    .cycle = {"range:f"}}},
+                    .cycle = {"range:f"},
+                    .checkers = {{.name = "witness", .text = "not seen: range"},
+                                 {.name = "lockdep", .text = "not seen: range"},
+                                 {.name = "deadlkres", .text = "\"range\""},
+                                 {.name = "khungtaskd", .text = "\"range\""},
+                                 {.name = "wait-for-graph", .fires = true, .at = 0}}}},
   };
 }
 

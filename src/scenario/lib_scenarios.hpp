@@ -6,6 +6,7 @@
 
 namespace faultline::scenario {
 
+[[nodiscard]] scenario both_orders();
 [[nodiscard]] scenario double_checked_init();
 [[nodiscard]] scenario double_checked_lookup();
 [[nodiscard]] scenario fifo_self();

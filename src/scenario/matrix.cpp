@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Look-ups in the tables of scenarios, and the check of one row of the verdict matrix.
+#include <faultline/scenario/checkers/suite.hpp>
 #include <faultline/scenario/scenario.hpp>
 
 #include <fmt/format.h>
@@ -29,11 +30,9 @@ std::string text_of(const names& set) {
 
 /// The row's random executions, which no bound holds back.
 sim::options random_search_of(const scenario& s, const expectation& row) {
-  sim::options how;
+  auto how = usual_options(s.info);
   how.strategy = sim::strategy_kind::random;
-  how.grain = s.info.grain;
-  how.memory = row.memory;
-  how.starvation_after = s.info.starvation_after;
+  how.memory = row.memory.value_or(how.memory);
   how.steps_max = row.random_steps;
   how.executions_max = row.random_steps;
   return how;
@@ -42,10 +41,8 @@ sim::options random_search_of(const scenario& s, const expectation& row) {
 /// A search of the row's combination, but for the omitted steps.
 sim::options search_of(const scenario& s, const expectation& row, std::uint64_t steps_max) {
   if (row.random_only) return random_search_of(s, row);
-  sim::options how;
-  how.grain = s.info.grain;
-  how.memory = row.memory;
-  how.starvation_after = s.info.starvation_after;
+  auto how = usual_options(s.info);
+  how.memory = row.memory.value_or(how.memory);
   how.preemptions = row.preemptions;
   how.steps_max = steps_max;
   return how;
@@ -128,6 +125,34 @@ void compare_clean(const expectation& row, const sim::report& r, std::vector<std
   }
 }
 
+void compare_checkers(const expectation& row, const std::vector<checkers::checker_result>& results,
+                      std::vector<std::string>& wrong) {
+  for (const auto& wanted : row.checkers) {
+    const auto got = std::find_if(results.begin(), results.end(),
+                                  [&](const auto& result) { return result.name == wanted.name; });
+    if (got == results.end()) {
+      wrong.push_back(fmt::format("the row names checker {}, which does not exist", wanted.name));
+      continue;
+    }
+    const auto& said = got->fired ? got->text : got->why_silent;
+    if (got->fired != wanted.fires) {
+      wrong.push_back(fmt::format("{}: expected {}, but it {}: {}", wanted.name,
+                                  wanted.fires ? "a report" : "silence", got->fired ? "fires" : "is silent",
+                                  said));
+      continue;
+    }
+    if (said.find(wanted.text) == std::string::npos)
+      wrong.push_back(fmt::format("{}: expected \"{}\" in \"{}\"", wanted.name, wanted.text, said));
+    if (wanted.at && wanted.at != got->virtual_seconds) {
+      wrong.push_back(fmt::format(
+          "{}: expected at {} s, got {}", wanted.name, *wanted.at,
+          got->virtual_seconds ? fmt::format("{} s", *got->virtual_seconds) : std::string("no time")));
+    }
+  }
+}
+/// A message may go on with a table.
+std::string_view first_line(std::string_view message) { return message.substr(0, message.find('\n')); }
+
 bool reaches(const sim::report& r, const expectation& row) {
   return std::all_of(row.omit.begin(), row.omit.end(), [&](const auto& id) {
     return r.steps_reached.contains(std::string(find_step(id)->id));
@@ -180,7 +205,7 @@ void check_kept(const scenario& s, const expectation& row, const sim::program& p
   }
   if (kept.verdict != sim::verdict::clean) {
     wrong.push_back(fmt::format("with the steps kept it is not clean either: {}: {}",
-                                sim::name_of(kept.verdict), kept.message));
+                                sim::name_of(kept.verdict), first_line(kept.message)));
   } else if (!kept.complete && !short_is_enough) {
     wrong.push_back(
         fmt::format("with the steps kept there is no proof that it is clean: {}", kept.why_incomplete));
@@ -194,6 +219,16 @@ void check_kept(const scenario& s, const expectation& row, const sim::program& p
 }
 
 }  // namespace
+
+sim::options usual_options(const scenario_info& info) {
+  sim::options how;
+  how.grain = info.grain;
+  how.memory = info.memory;
+  how.processors = info.processors;
+  how.timers = info.timers;
+  how.starvation_after = info.starvation_after;
+  return how;
+}
 
 const scenario* find(std::string_view name) {
   const auto table = all();
@@ -240,24 +275,27 @@ row_result check(const scenario& s, const expectation& row, std::uint64_t steps_
     auto how = search_of(s, row, steps_max);
     how.stop_at_first = row.verdict != sim::verdict::clean;
     for (const auto& id : row.omit) how.omit.push_back(find_step(id));
-    result.report = sim::explore(how, p);
+    checkers::suite beside;
+    result.report = row.checkers.empty() ? sim::explore(how, p) : beside.explore(how, p);
     const auto& r = result.report;
     if (r.verdict != row.verdict) {
       wrong.push_back(fmt::format("expected {}, got {}{}{}", sim::name_of(row.verdict),
-                                  sim::name_of(r.verdict), r.message.empty() ? "" : ": ", r.message));
+                                  sim::name_of(r.verdict), r.message.empty() ? "" : ": ",
+                                  first_line(r.message)));
       if (r.verdict == sim::verdict::clean && !r.complete) {
         wrong.push_back(fmt::format("the search ended early: {}", r.why_incomplete));
       }
       return result;
     }
     if (r.message.find(row.message) == std::string::npos) {
-      wrong.push_back(fmt::format("message: expected \"{}\" in \"{}\"", row.message, r.message));
+      wrong.push_back(fmt::format("message: expected \"{}\" in \"{}\"", row.message, first_line(r.message)));
     }
     if (r.verdict == sim::verdict::clean) {
       compare_clean(row, r, wrong);
     } else {
       compare_defect(row, r, wrong);
     }
+    compare_checkers(row, beside.results(r), wrong);
     if (!row.omit.empty()) check_kept(s, row, p, steps_max, wrong);
     if (row.random_steps != 0 && !row.random_only) {
       how = random_search_of(s, row);
@@ -265,7 +303,8 @@ row_result check(const scenario& s, const expectation& row, std::uint64_t steps_
       result.random = sim::explore(how, p);
       if (result.random->verdict != row.verdict) {
         wrong.push_back(fmt::format("random executions: expected {}, got {}: {}", sim::name_of(row.verdict),
-                                    sim::name_of(result.random->verdict), result.random->message));
+                                    sim::name_of(result.random->verdict),
+                                    first_line(result.random->message)));
       } else if (row.verdict == sim::verdict::clean) {
         compare_outcomes(row, *result.random, false, wrong);
       }
@@ -282,7 +321,7 @@ const expectation* expected(const scenario& s, const policies& chosen, std::span
   for (const auto& row : s.expected) {
     std::set<const step*> of_row;
     for (const auto& id : row.omit) of_row.insert(find_step(id));
-    if (of_row == wanted && row.preemptions == preemptions && row.memory == memory &&
+    if (of_row == wanted && row.preemptions == preemptions && row.memory.value_or(s.info.memory) == memory &&
         same_policies(s, row.policies, chosen))
       return &row;
   }

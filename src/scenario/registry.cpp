@@ -25,9 +25,10 @@ namespace faultline::scenario {
 
 std::span<const scenario> all() {
   static const std::vector<scenario> table = [] {
-    std::vector<scenario> made{double_checked_init(), double_checked_lookup(),  fifo_self(),
-                               flag_before_wait(),    philosophers_bystander(), seqlock(),
-                               treiber_aba(),         upgrading_readers(),      writer_starvation()};
+    std::vector<scenario> made{both_orders(),      double_checked_init(), double_checked_lookup(),
+                               fifo_self(),        flag_before_wait(),    philosophers_bystander(),
+                               seqlock(),          treiber_aba(),         upgrading_readers(),
+                               writer_starvation()};
     for (const auto& f : shipped_files()) made.push_back(parse(f.text, std::string(f.name)));
     std::sort(made.begin(), made.end(),
               [](const auto& a, const auto& b) { return a.info.name < b.info.name; });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 /// \file
-/// The scenario files of docs/scenarios, as they were when the library was built.
+/// The files of docs/scenarios and docs/litmus, as they were when the library was built.
 #include <span>
 #include <string_view>
 
@@ -12,7 +12,9 @@ struct shipped_file {
   std::string_view text;
 };
 
-/// Sorted by name.
+/// The scenario files, sorted by name.
 [[nodiscard]] std::span<const shipped_file> shipped_files();
+/// expected.txt, then the litmus tests, sorted by name.
+[[nodiscard]] std::span<const shipped_file> shipped_litmus_files();
 
 }  // namespace faultline::scenario

@@ -79,6 +79,12 @@ bool exhaustive_strategy::mine() {
   return units_++ % shard_.count == shard_.index;
 }
 
+/// It will never be done after the latest step; done before, it makes another execution.
+void exhaustive_strategy::withdrawn(task_id agent, const operation& announced) {
+  if (!reduce_ || now_ <= kept_) return;
+  find_races(agent, announced, before(agent), static_cast<index>(events_.size()));
+}
+
 std::uint32_t exhaustive_strategy::pick(std::uint32_t results) {
   node& n = nodes_[now_ - 1];
   if (now_ == nodes_.size() && n.results == 1) {
@@ -107,7 +113,8 @@ task_id exhaustive_strategy::choose(const choice_point& at) {
   if (candidates == 0) return no_task;
   if (shard_.count > 1 && !met_unit_) {
     // The first steps at which there is a choice are the same in every shard; those of the executions before are known.
-    if (const auto choices = std::count_if(nodes_.begin(), nodes_.end(), [](const node& k) { return k.shared; });
+    if (const auto choices =
+            std::count_if(nodes_.begin(), nodes_.end(), [](const node& k) { return k.shared; });
         choices < shared_choices) {
       n.shared = (candidates & (candidates - 1)) != 0;
     } else if (!mine()) {

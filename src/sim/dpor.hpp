@@ -33,13 +33,15 @@ class exhaustive_strategy final : public strategy {
     bool reduce = true;  ///< false: every interleaving
     sim::shard shard{};
   };
-  explicit exhaustive_strategy(const settings& how) : bound_(how.preemptions), reduce_(how.reduce), shard_(how.shard) {}
+  explicit exhaustive_strategy(const settings& how)
+      : bound_(how.preemptions), reduce_(how.reduce), shard_(how.shard) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "exhaustive"; }
   void begin(std::uint64_t execution) override;
   [[nodiscard]] task_id choose(const choice_point& at) override;
   void executed(const choice_point& at, task_id t) override;
   void spawned(task_id child, task_id parent) override;
+  void withdrawn(task_id agent, const operation& announced) override;
   [[nodiscard]] std::uint32_t pick(std::uint32_t results) override;
   [[nodiscard]] bool end(const execution_end& how) override;
   [[nodiscard]] bool counts() const noexcept override { return counts_; }

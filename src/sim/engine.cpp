@@ -34,6 +34,7 @@ engine::engine(const options& how, const program& p)
   memory_ = &arena_;
   objects_.resize(64);
   for (const step* s : how.omit) steps_seen_.push_back({s, true, false});
+  tell_observers(true);
 }
 
 engine::~engine() = default;
@@ -79,6 +80,9 @@ bool engine::run(strategy& s) {
   strategy_ = &s;
   reset();
   s.begin(execution_++);
+  if (watched_) {
+    for (auto* o : how_.observers) o->begins(told_ + 1);
+  }
 
   execution e(*this);
   task_table_ = enroll(&task_table_, "tasks", "");
@@ -91,6 +95,7 @@ bool engine::run(strategy& s) {
   if (outcome_.verdict == verdict::clean && !outcome_.pruned && !outcome_.truncated) {
     outcome_.daemon_left = (enabled() & daemons_) != 0;
   }
+  if (watched_) tell_end();
   running_ = no_task;
   phase_ = phase::check;
   if (!outcome_.pruned && !outcome_.truncated) e.run_check();
@@ -151,6 +156,7 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
   t.finished = false;
   t.sections = 0;
   t.last_step = ~0U;
+  t.asleep = false;
   t.clock.clear(tasks_max);
   t.chain.depth = 0;
   t.waits_for_turns = 0;
@@ -261,7 +267,12 @@ void engine::at(const operation& o) {
     section_guard(o);
   pending_[running_] = o;
   gated_ = o.ready != nullptr ? gated_ | only(running_) : gated_ & ~only(running_);
-  if ((o.lock != nullptr || o.kind == op::join) && !o.ready(o) && find_cycle(running_)) leave_task();
+  if (watched_) tell_announced(o);
+  if ((o.lock != nullptr || o.kind == op::join || o.kind == op::cross_call) &&
+      outcome_.verdict == verdict::clean && o.ready != nullptr && !o.ready(o) && find_cycle(running_) &&
+      !how_.continue_after_deadlock) {
+    leave_task();
+  }
   if (prologue_return_ != nullptr) {
     sim::fiber::transfer(t.fiber, *prologue_return_);
   } else {
@@ -372,6 +383,7 @@ void engine::record_step(task_id t, const choice_point& cp) {
   note_what_it_follows(o);
   strategy_->executed(cp, t);
   if (how_.on_event) narrate(t);
+  if (watched_ && (cp.agents & only(t)) == 0) tell_chosen(t);
   hash_ = (hash_ ^ ((std::uint64_t{t} << 56U) | (std::uint64_t{static_cast<std::uint8_t>(o.kind)} << 48U) |
                     (std::uint64_t{o.first.object} << 24U) | o.second.object)) *
           0xff51afd7ed558ccdU;
@@ -499,12 +511,13 @@ void engine::note_who_is_kept_back() {
       kept.kept_back = 0;
     }
     if (++kept.kept_back < how_.starvation_after) continue;
-    defect(verdict::starvation,
-           fmt::format("{} waits for {} while others achieve something {} times, and could never run", kept.name,
-                       pending_[t].lock != nullptr ? label(pending_[t].lock->owner_id())
-                       : ready(t)                  ? fmt::format("CPU {}", kept.cpu)
-                                                   : fmt::format("\"{}\"", pending_[t].wait_name),
-                       kept.kept_back));
+    defect(
+        verdict::starvation,
+        fmt::format("{} waits for {} while others achieve something {} times, and could never run", kept.name,
+                    pending_[t].lock != nullptr ? label(pending_[t].lock->owner_id())
+                    : ready(t)                  ? fmt::format("CPU {}", kept.cpu)
+                                                : fmt::format("\"{}\"", pending_[t].wait_name),
+                    kept.kept_back));
     leave_task();
   }
 }
@@ -532,6 +545,7 @@ void world::push_frame(const char* function, const char* object) noexcept {
   auto& chain = self_engine().tasks_[running_]->chain;
   if (chain.depth < call_chain::depth_max) chain.frames[chain.depth] = {function, object};
   ++chain.depth;
+  if (self_engine().watched_) self_engine().tell_enters();
 }
 
 void world::pop_frame() noexcept {

@@ -32,6 +32,13 @@ class engine final : public world {
   /// Whether a defect is to be described, or only counted.
   void describe_defects(bool yes) noexcept { tells_ = yes; }
 
+  /// Whether the observers are told of the executions to come.
+  void tell_observers(bool yes) noexcept { watched_ = yes && !how_.observers.empty(); }
+  /// "vnode:f0". For strategies that look for a lock.
+  [[nodiscard]] std::string label(object_id id) const;
+  /// Does the task hold a lock of that label?
+  [[nodiscard]] bool holds(task_id t, std::string_view lock_label) const;
+
   /// What the last execution came to.
   struct outcome {
     sim::verdict verdict = sim::verdict::clean;
@@ -79,8 +86,8 @@ class engine final : public world {
     std::uint32_t writer_step = 0;
     bool alive = false;
     store_history* history = nullptr;  ///< atomics under `weak`
-    vector_clock clock;    ///< atomics, locks: what acquiring it brings; plain data: reads
-    vector_clock touched;  ///< by task: its clock at its last access
+    vector_clock clock;                ///< atomics, locks: what acquiring it brings; plain data: reads
+    vector_clock touched;              ///< by task: its clock at its last access
   };
 
   struct task {
@@ -92,6 +99,8 @@ class engine final : public world {
     bool finished = false;
     std::uint32_t sections = 0;     ///< depth; > 0: no scheduling point
     std::uint32_t last_step = ~0U;  ///< of its latest operation
+    std::uint32_t asked_step = 0;   ///< observed only: when it announced its pending operation
+    bool asleep = false;            ///< observed only: announced what it could not do at once
     vector_clock clock;
     call_chain chain{};
     task_set waits_for_turns = 0;  ///< after a relax(): tasks that must run first
@@ -162,7 +171,6 @@ class engine final : public world {
     return o;
   }
   object& dead(object_id id, const void* where);
-  [[nodiscard]] std::string label(object_id id) const;
   [[nodiscard]] order_graph::node graph_node(const lock_state& l);
   /// For relax(): a task that spins goes on when something it looked at is written.
   void note_read(object& o) noexcept {
@@ -202,12 +210,26 @@ class engine final : public world {
   void act(task_id agent, task_set enabled);
   void set_timer(task_id t, std::chrono::nanoseconds length, const operation& fire);
   void timer_fires(task_id t, task_set enabled);
+  void timer_is_off(task_id t);
   [[nodiscard]] task_set timers_that_may_fire(task_set others) const;
   [[nodiscard]] task_set scheduled(task_set ready) const;
   [[nodiscard]] task_id owner_of_cpu(std::uint32_t cpu) const;
   void serve_calls(std::uint32_t cpu);
   void note_inversion(task_id t);
   void judge_inversion();
+
+  // engine_observers.cpp: what lock observers are told
+  [[nodiscard]] lock_event event_of(const lock_state& lock, access how) const;
+  [[nodiscard]] sleep_event sleep_of(task_id t) const;
+  void tell_asks(const lock_state& lock, access how) const;
+  void tell_acquired(const lock_state& lock, access how) const;
+  void tell_tried(const lock_state& lock, access how, bool got) const;
+  void tell_released(const lock_state& lock, access how) const;
+  void tell_announced(const operation& o);
+  void tell_chosen(task_id t);
+  void tell_enters() const;
+  void tell_end();
+  [[nodiscard]] task_set stuck() const;
 
   // engine_report.cpp: wait-for graph and descriptions
   [[nodiscard]] task_set blockers(task_id t) const;
@@ -241,11 +263,11 @@ class engine final : public world {
   task_set armed_ = 0;         ///< agents that have something to do
   task_set known_agents_ = 0;  ///< told to the strategy
   std::uint32_t width_ = 0;    ///< components of a clock that are in use
-  task_set gated_ = 0;       ///< announced an operation that is not always ready
-  task_set giving_way_ = 0;  ///< after a relax(), until the others had their turn
-  task_set looked_ = 0;      ///< at something, since their last relax()
-  task_set news_ = 0;        ///< something they looked at was written since
-  task_set relaxed_ = 0;     ///< since the last progress mark or full round
+  task_set gated_ = 0;         ///< announced an operation that is not always ready
+  task_set giving_way_ = 0;    ///< after a relax(), until the others had their turn
+  task_set looked_ = 0;        ///< at something, since their last relax()
+  task_set news_ = 0;          ///< something they looked at was written since
+  task_set relaxed_ = 0;       ///< since the last progress mark or full round
   std::uint32_t rounds_ = 0;
   std::uint32_t idle_rounds_ = 0;  ///< rounds of daemons alone
   task_set idle_ran_ = 0;
@@ -260,6 +282,8 @@ class engine final : public world {
   sim::fiber* prologue_return_ = nullptr;
   bool ending_ = false;
   bool tells_ = true;
+  bool watched_ = false;
+  std::uint64_t told_ = 0;  ///< executions that observers have seen the end of, but for those given up
   bool relaxes_ = false;
   bool overflowed_ = false;
   mutable bool fires_bounded_ = false;
@@ -286,7 +310,8 @@ class engine final : public world {
     bool done;
     vector_clock clock;  ///< the caller's, then the handler's
   };
-  std::array<std::vector<call*>, tasks_max> calls_;  ///< not yet begun, by CPU; each lies on its caller's stack
+  std::array<std::vector<call*>, tasks_max>
+      calls_;  ///< not yet begun, by CPU; each lies on its caller's stack
   struct inverted {
     task_id waiter, owner, middle;
     std::string lock;

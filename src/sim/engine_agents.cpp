@@ -96,13 +96,24 @@ void engine::timer_fires(task_id t, task_set enabled) {
   me.waiter->timed_out = true;
   me.waiter->wake_event = me.fired_at;
   if (alone && tells_) {
-    auto text = fmt::format("nobody was left to wake {} from \"{}\": only the time-out after {} ns ended its wait",
-                            me.name, me.sleeps_on->name, me.deadline.count());
+    auto text =
+        fmt::format("nobody was left to wake {} from \"{}\": only the time-out after {} ns ended its wait",
+                    me.name, me.sleeps_on->name, me.deadline.count());
     const auto chain = lines(me.chain);
     if (!chain.empty()) text += fmt::format(", in {}", chain.back());
-    findings_.try_emplace(fmt::format("{}:{}", me.name, me.sleeps_on->name),
-                          finding{.kind = "time-out-only", .objects = {label(me.sleeps_on->id)}, .text = text});
+    findings_.try_emplace(
+        fmt::format("{}:{}", me.name, me.sleeps_on->name),
+        finding{.kind = "time-out-only", .objects = {label(me.sleeps_on->id)}, .text = text});
   }
+}
+
+/// The wait is over before the time is: it does not fire, which it could have done instead.
+void engine::timer_is_off(task_id t) {
+  const task_id agent = agent_of(t);
+  if ((armed_ & only(agent)) == 0) return;
+  armed_ &= ~only(agent);
+  tasks_[t]->timer = false;
+  strategy_->withdrawn(agent, pending_[agent]);
 }
 
 void world::sleep_for(std::chrono::nanoseconds length) {
@@ -127,8 +138,6 @@ bool world::wait_for(wait_queue_state& queue, lock_state& mutex, const request& 
   me.waiter = &self;
   e.set_timer(running_, most, {.kind = op::fire, .first = {queue.id, touch::write}, .wait_name = queue.name});
   e.wake_up(queue, self);
-  me.timer = false;
-  e.armed_ &= ~only(agent_of(running_));
   acquire(mutex, wish);
   return !self.timed_out;
 }
@@ -144,13 +153,17 @@ void world::bind(task_id task, std::uint32_t cpu) {
   self_engine().tasks_[task]->cpu = cpu;
 }
 std::uint32_t world::cpu(task_id task) const noexcept { return self_engine().tasks_[task]->cpu; }
-void world::preemption_off() noexcept {
-  if (running_ != no_task) ++self_engine().tasks_[running_]->no_preemption;
+/// Where others share the CPU it is a scheduling point: until then they may come in between.
+void world::preemption_off() {
+  auto& e = self_engine();
+  if (phase_ != phase::tasks) return;
+  if (e.how_.processors == processors::shared) e.at({.kind = op::mask});
+  ++e.tasks_[running_]->no_preemption;
 }
 void world::preemption_on() noexcept {
   if (running_ != no_task) --self_engine().tasks_[running_]->no_preemption;
 }
-void world::interrupts_off() noexcept {
+void world::interrupts_off() {
   preemption_off();
   if (running_ != no_task) ++self_engine().tasks_[running_]->no_interrupts;
 }
@@ -224,7 +237,8 @@ void world::cross_call_raw(std::uint32_t cpu, void (*run)(void*), void* body) {
         [](void* cpu_state) {
           auto& w = here();
           auto& self = w.self_engine();
-          const auto which = static_cast<std::uint32_t>(static_cast<engine::cpu_state*>(cpu_state) - self.cpus_.data());
+          const auto which =
+              static_cast<std::uint32_t>(static_cast<engine::cpu_state*>(cpu_state) - self.cpus_.data());
           self.serve_calls(which);
         },
         &e.cpus_[cpu], true);
@@ -303,11 +317,12 @@ void engine::note_inversion(task_id t) {
       const auto known = std::find_if(inversions_.begin(), inversions_.end(), [&](const inverted& i) {
         return i.waiter == waiter && i.owner == owner && i.middle == t && !i.over;
       });
-      auto& seen = known != inversions_.end() ? *known : inversions_.emplace_back();
-      if (known == inversions_.end()) {
-        seen = {.waiter = waiter, .owner = owner, .middle = t, .lock = label(o.lock->owner_id())};
+      if (known != inversions_.end()) {
+        ++known->steps;
+      } else {
+        inversions_.push_back(
+            {.waiter = waiter, .owner = owner, .middle = t, .lock = label(o.lock->owner_id()), .steps = 1});
       }
-      ++seen.steps;
     }
   }
 }
@@ -320,7 +335,9 @@ void engine::judge_inversion() {
   if (!overrides || outcome_.pruned) return;
   const auto& worst = *std::max_element(inversions_.begin(), inversions_.end(),
                                         [](const auto& a, const auto& b) { return a.steps < b.steps; });
-  const auto name = [&](task_id t) { return fmt::format("{} (priority {})", tasks_[t]->name, tasks_[t]->base); };
+  const auto name = [&](task_id t) {
+    return fmt::format("{} (priority {})", tasks_[t]->name, tasks_[t]->base);
+  };
   outcome_.verdict = verdict::clean;
   outcome_.truncated = false;
   running_ = no_task;

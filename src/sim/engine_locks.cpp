@@ -111,6 +111,7 @@ void world::acquire(lock_state& lock, const request& wish) {
   e.alive(lock.owner_id(), &lock, false);
   e.drain();
   if (phase_ == phase::tasks) e.learn_order(lock, true, {});
+  if (e.watched_) e.tell_asks(lock, wish.how);
   const bool announced = lock.rule().announces(wish);
   if (phase_ == phase::tasks && announced) {
     e.at({.kind = op::enqueue, .first = {lock.queue_id(), touch::write}, .wish = wish});
@@ -125,6 +126,7 @@ void world::acquire(lock_state& lock, const request& wish) {
         .wait_name = lock.kind()});
   e.alive(lock.owner_id(), &lock);
   e.grant(lock, wish);
+  if (e.watched_) e.tell_acquired(lock, wish.how);
   if (phase_ == phase::tasks && announced) lock.last_grant_event_ = e.step_ - 1;
 }
 
@@ -147,7 +149,9 @@ bool world::try_acquire(lock_state& lock, const request& wish) {
     }
   }
   e.alive(lock.owner_id(), &lock);
-  if (lock.grants(wish)) {
+  const bool got = lock.grants(wish);
+  if (e.watched_) e.tell_tried(lock, wish.how, got);
+  if (got) {
     e.grant(lock, wish);
     return true;
   }
@@ -176,6 +180,7 @@ void world::release(lock_state& lock, std::optional<byte_range> which) {
     mine = find();
   }
   e.alive(lock.owner_id(), &lock);
+  if (e.watched_) e.tell_released(lock, how);
   if (--mine->count == 0) {
     lock.holds_.erase(std::next(mine).base());
     if (running_ != no_task) {
@@ -219,6 +224,7 @@ void world::enter_section(lock_state& interlock, access how) {
   if (phase_ != phase::tasks) return;
   e.drain();
   const request wish{.task = running_, .how = how};
+  if (e.watched_) e.tell_asks(interlock, how);
   if (e.how_.grain == granularity::fine) {
     // What an exclusive section does to the locks it guards shows, to those who wait for them, from here on.
     e.at({.kind = op::lock,
@@ -236,6 +242,7 @@ void world::enter_section(lock_state& interlock, access how) {
     e.note_read(e.objects_[interlock.owner_id()]);
   }
   e.alive(interlock.owner_id(), &interlock);
+  if (e.watched_) e.tell_acquired(interlock, how);
   ++e.tasks_[running_]->sections;
 }
 
@@ -244,6 +251,7 @@ void world::leave_section(lock_state& interlock, access how) {
   if (phase_ != phase::tasks) return;
   --e.tasks_[running_]->sections;
   if (how == access::exclusive) e.note_write(e.objects_[interlock.owner_id()]);
+  if (e.watched_) e.tell_released(interlock, how);
   if (e.how_.grain == granularity::coarse) {
     e.release_clock(interlock, how, {});
     return;
@@ -280,6 +288,7 @@ void engine::fall_asleep(wait_queue_state& queue, lock_state& mutex, wait_queue_
       .wait_name = queue.name});
   alive(queue.id, &queue);
   // The release half, without a scheduling point of its own.
+  if (watched_) tell_released(mutex, access::exclusive);
   auto& me = *tasks_[running_];
   mutex.holds_.erase(std::find_if(mutex.holds_.begin(), mutex.holds_.end(),
                                   [&](const hold& h) { return h.granted.task == running_; }));
@@ -322,7 +331,7 @@ void world::wake(wait_queue_state& queue, std::size_t most) {
   const std::size_t n = std::min(most, queue.waiters.size());
   for (std::size_t i = 0; i < n; ++i) {
     queue.waiters[i]->signalled = true;
-    e.armed_ &= ~only(agent_of(queue.waiters[i]->task));  // its timer, if it has one
+    e.timer_is_off(queue.waiters[i]->task);
     queue.waiters[i]->wake_event = e.step_ - 1;
     for (task_id t = 0; t < e.width_; ++t) queue.waiters[i]->wakers_clock[t] = mine[t];
   }

@@ -22,8 +22,8 @@ bool buffer_is_empty(const std::vector<buffered_store>& buffer, std::size_t next
 void world::keep_history(object_id id) {
   auto& e = self_engine();
   auto& o = e.objects_[id];
-  auto* ring = static_cast<store_record*>(
-      memory().allocate(history_ * sizeof(store_record), alignof(store_record)));
+  auto* ring =
+      static_cast<store_record*>(memory().allocate(history_ * sizeof(store_record), alignof(store_record)));
   o.history = ::new (memory().allocate(sizeof(store_history), alignof(store_history)))
       store_history{.ring = ring, .capacity = history_, .kept = 1, .newest = 0};
   ::new (ring) store_record{};  // the initial value: whoever reaches the atomic knows it
@@ -55,7 +55,8 @@ std::uint32_t engine::window(const object& o, const vector_clock& known, std::ui
     const bool last =
         s.within(known, task_count_) || s.step < fresh_since ||
         // Before a seq_cst load in the order of such operations, or before a fence that is before it.
-        (sequential && (s.order != 0 || (!fences_.empty() && s.within(fences_.back().through, task_count_)))) ||
+        (sequential &&
+         (s.order != 0 || (!fences_.empty() && s.within(fences_.back().through, task_count_)))) ||
         // Before a seq_cst fence that happens before the load.
         (before != nullptr &&
          ((s.order != 0 && s.order < before->order) || s.within(before->through, task_count_)));
@@ -122,12 +123,14 @@ value_seen world::atomic_load(object_id id, const void* where, std::memory_order
   value_seen seen;
   const vector_clock* release = &o.clock;
   if (e.how_.memory == memory_model::tso) {
-    for (auto b = me.buffer.rbegin(); b != me.buffer.rend() - static_cast<std::ptrdiff_t>(me.next_to_leave); ++b) {
+    for (auto b = me.buffer.rbegin(); b != me.buffer.rend() - static_cast<std::ptrdiff_t>(me.next_to_leave);
+         ++b) {
       if (b->object == id) return {.age = 0, .own = b->value.data()};
     }
   } else if (o.history != nullptr) {
     seen.age = pick(e.window(o, e.knowledge(me, where), me.fresh_since, order == std::memory_order_seq_cst));
-    if (seen.age != 0) e.news_ |= only(running_);  // one that spins on an old value need not wait for another store
+    if (seen.age != 0)
+      e.news_ |= only(running_);  // one that spins on an old value need not wait for another store
     auto& s = o.history->at(seen.age);
     e.see(s, me, order);
     release = &s.release;

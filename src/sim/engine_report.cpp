@@ -121,16 +121,25 @@ wait_record engine::describe_wait(task_id t) const {
                 .chain = lines(tasks_[t]->chain),
                 .held_by = {}};
   const auto mode = [](access how) { return how == access::shared ? "shared" : "exclusive"; };
-  if (o.kind == op::join) {
+  const auto kept_by = [&](task_set tasks, const char* how) {
     w.object = waited_for(t);
+    for (; tasks != 0; tasks &= tasks - 1) {
+      w.held_by.push_back({.task = tasks_[static_cast<task_id>(std::countr_zero(tasks))]->name,
+                           .mode = how,
+                           .since_step = 0,
+                           .since = {},
+                           .queued = false});
+    }
+  };
+  const bool could_go_on = ready(t);
+  if (o.kind == op::join) {
     w.mode = "join";
-    w.held_by.push_back({.task = tasks_[o.wish.task]->name,
-                         .mode = "running",
-                         .since_step = 0,
-                         .since = {},
-                         .queued = false});
+    kept_by(only(o.wish.task), "running");
+  } else if (could_go_on || o.kind == op::cross_call || o.kind == op::interrupt) {
+    if (could_go_on) w.wait_name = "cpu";
+    kept_by(blockers(t), could_go_on ? "taken" : "interrupts off");
   }
-  if (o.lock == nullptr) return w;
+  if (o.lock == nullptr || could_go_on) return w;
   w.object = waited_for(t);
   w.mode = mode(o.wish.how);
   for (const auto& h : o.lock->holds()) {
@@ -164,6 +173,7 @@ void engine::defect(verdict v, std::string message) {
     for (task_set rest = unfinished_ & ~mine; rest != 0; rest &= rest - 1) {
       if (ready(static_cast<task_id>(std::countr_zero(rest)))) outcome_.cut_short = true;
     }
+    if (v == verdict::deadlock && how_.continue_after_deadlock) outcome_.cut_short = false;
   }
   if (phase_ == phase::check || !tells_) return;
   task_set rest = unfinished_;
@@ -226,7 +236,9 @@ std::string engine::observations_line() const {
 
 // --- reports ----------------------------------------------------------------------------------------------------------
 
-std::string engine::schedule() const { return fmt::format("{}@{:016x}", encode(choices_, known_agents_), hash_); }
+std::string engine::schedule() const {
+  return fmt::format("{}@{:016x}", encode(choices_, known_agents_), hash_);
+}
 
 void engine::describe(report& r) const {
   r.message = outcome_.message;

@@ -28,8 +28,9 @@ void refuse_nonsense(const options& how) {
   if (how.history == 0) throw std::invalid_argument("a history must keep at least 1 store");
   if (how.pct_depth == 0) throw std::invalid_argument("pct_depth must be at least 1");
   if (how.shard.count == 0 || how.shard.index >= how.shard.count) {
-    throw std::invalid_argument(fmt::format("shard {} of {}: the first is 0 and the last is one less than the number",
-                                            how.shard.index, how.shard.count));
+    throw std::invalid_argument(
+        fmt::format("shard {} of {}: the first is 0 and the last is one less than the number",
+                    how.shard.index, how.shard.count));
   }
   if (how.shard.count > 1 && (how.custom || how.iterate_bounds || how.strategy == strategy_kind::automatic ||
                               how.strategy == strategy_kind::replay)) {

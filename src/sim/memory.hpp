@@ -40,9 +40,11 @@ struct store_record {
   task_id by = no_task;     ///< no_task: everybody knows it
   std::uint32_t epoch = 0;  ///< the task's clock
   std::uint32_t step = 0;
-  std::uint32_t order = 0;  ///< place in the order of seq_cst operations: its own, or that of the first such load of it; 0: none
+  std::uint32_t order =
+      0;  ///< place in the order of seq_cst operations: its own, or that of the first such load of it; 0: none
   vector_clock release;
-  std::array<std::uint32_t, tasks_max> first_seen{};  ///< by task: its clock when it first loaded this; 0: never
+  std::array<std::uint32_t, tasks_max>
+      first_seen{};  ///< by task: its clock when it first loaded this; 0: never
 
   /// Was the store done, or seen, by something that `known` covers?
   [[nodiscard]] bool within(const vector_clock& known, std::uint32_t tasks) const noexcept {

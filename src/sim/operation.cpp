@@ -49,6 +49,8 @@ const char* name_of(op kind) noexcept {
       return "cross-call";
     case op::interrupt:
       return "interrupt";
+    case op::mask:
+      return "mask";
     case op::io:
       return "io";
   }

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace faultline::sim {
 
@@ -43,6 +44,48 @@ void order_graph::asked(const std::vector<held>& holds, std::size_t from, node w
     e.guards = std::move(both);
   }
   e.tasks |= only(task);
+}
+
+std::vector<order_record> order_graph::records() const {
+  std::vector<order_record> out;
+  out.reserve(edges_.size());
+  for (const auto& [k, e] : edges_) {
+    auto& r = out.emplace_back(order_record{.held = labels_[static_cast<node>(k >> 32U)],
+                                            .wanted = labels_[static_cast<node>(k & 0xffffffffU)],
+                                            .blocking = e.blocking,
+                                            .tasks = e.tasks,
+                                            .guards = {},
+                                            .example = e.example});
+    for (const node g : e.guards) r.guards.push_back(labels_[g]);
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.held, a.wanted) < std::tie(b.held, b.wanted);
+  });
+  return out;
+}
+
+void order_graph::add(const std::vector<order_record>& others) {
+  for (const auto& r : others) {
+    const node from = intern(r.held);
+    const node to = intern(r.wanted);
+    auto& e = edges_[key(from, to)];
+    if (!r.blocking) continue;
+    std::vector<node> guards;
+    guards.reserve(r.guards.size());
+    for (const auto& g : r.guards) guards.push_back(intern(g));
+    std::sort(guards.begin(), guards.end());
+    if (!e.blocking) {
+      e.blocking = true;
+      e.guards = std::move(guards);
+      e.example = r.example;
+    } else {
+      std::vector<node> both;
+      std::set_intersection(e.guards.begin(), e.guards.end(), guards.begin(), guards.end(),
+                            std::back_inserter(both));
+      e.guards = std::move(both);
+    }
+    e.tasks |= r.tasks;
+  }
 }
 
 bool order_graph::can_be_live(const std::vector<node>& cycle) const {

@@ -31,6 +31,10 @@ class order_graph {
   void asked(const std::vector<held>& holds, std::size_t from, node wanted, bool blocking, task_id task,
              const call_chain& where, const char* task_name);
 
+  /// All edges; and the edges of another search of the same program, added to these.
+  [[nodiscard]] std::vector<order_record> records() const;
+  void add(const std::vector<order_record>& others);
+
   /// Reversals, shortest cycles first, each once.
   [[nodiscard]] std::vector<finding> reversals() const;
 

@@ -173,7 +173,10 @@ std::string reversal_text(const report& r, const finding& f) {
   auto out =
       fmt::format("order reversal: {} are taken in {} (held -> asked for):\n", fmt::join(f.objects, ", "),
                   f.objects.size() == 2 ? "both orders" : "a circular order");
-  for (const auto edge : edges(f.text)) out += fmt::format("  {}\n", edge);
+  for (const auto edge : edges(f.text)) {
+    out += fmt::format("  {}\n", edge);
+    if (edge.starts_with("confirmed: ")) return out;
+  }
   return out + (r.complete ? "  No interleaving of these tasks hangs on it. Others might: one more task that "
                              "queues for one of\n"
                              "  the locks, or a page that is evicted in between, can be enough.\n"
@@ -207,13 +210,18 @@ std::string coverage_text(const report& r) {
   out += fmt::format(", {}, {}\n{}, {}", counted(r.steps, "step"),
                      r.truncated == 0 ? "none truncated" : fmt::format("{} truncated", r.truncated),
                      r.strategy, r.grain);
-  if (r.strategy == "random") out += fmt::format(", seed {}", r.seed);
+  if (r.strategy == "random" || r.strategy == "pct" || r.strategy == "pos")
+    out += fmt::format(", seed {}", r.seed);
   if (r.strategy == "exhaustive") {
     out += r.preemptions < 0 ? ", any number of preemptions"
                              : fmt::format(", at most {}",
                                            counted(static_cast<std::uint64_t>(r.preemptions), "preemption"));
   }
-  out += ", memory sc; ";
+  out += fmt::format(", memory {}", r.memory);
+  if (r.processors == "shared") out += ", shared CPUs";
+  if (r.timers == "maximal-progress") out += ", maximal progress";
+  if (r.shards > 1) out += fmt::format(", shard {} of {}", r.shard, r.shards);
+  out += "; ";
   if (!r.complete) return out + fmt::format("not complete: {}\n", r.why_incomplete);
   return out + fmt::format("complete: every {}interleaving{} was covered\n",
                            r.fair_only ? "fair (a spin waits until what it looked at is written) " : "",

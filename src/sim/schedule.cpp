@@ -35,10 +35,11 @@ std::vector<choice> decode(std::string_view text) {
     const auto dot = std::min(text.find('.', at), text.size());
     const auto part = text.substr(at, dot - at);
     const auto bad = [&] {
-      return std::invalid_argument(fmt::format(
-          "schedule part \"{}\" is not TASK, TASK~ (its store buffer or timer), TASK=RESULT or one of these with "
-          "*COUNT, as in \"0*3.1=2.0~\"",
-          part));
+      return std::invalid_argument(
+          fmt::format("schedule part \"{}\" is not TASK, TASK~ (its store buffer or timer), TASK=RESULT or "
+                      "one of these with "
+                      "*COUNT, as in \"0*3.1=2.0~\"",
+                      part));
     };
     const auto* next = part.data();
     const auto* const end = next + part.size();

@@ -7,12 +7,10 @@
 
 namespace faultline::sim {
 
-namespace {
-
-const char* text_of(granularity g) { return g == granularity::fine ? "fine" : "coarse"; }
-const char* text_of(processors p) { return p == processors::own ? "own" : "shared"; }
-const char* text_of(timers t) { return t == timers::may_fire ? "may-fire" : "maximal-progress"; }
-const char* text_of(memory_model m) {
+const char* name_of(granularity g) noexcept { return g == granularity::fine ? "fine" : "coarse"; }
+const char* name_of(processors p) noexcept { return p == processors::own ? "own" : "shared"; }
+const char* name_of(timers t) noexcept { return t == timers::may_fire ? "may-fire" : "maximal-progress"; }
+const char* name_of(memory_model m) noexcept {
   switch (m) {
     case memory_model::sc:
       return "sc";
@@ -24,10 +22,12 @@ const char* text_of(memory_model m) {
   return "?";
 }
 
+namespace {
+
 std::uint64_t executions_bound(const options& how) {
   if (how.executions_max != 0) return how.executions_max;
-  const bool samples = how.custom || how.strategy == strategy_kind::random || how.strategy == strategy_kind::pct ||
-                       how.strategy == strategy_kind::pos;
+  const bool samples = how.custom || how.strategy == strategy_kind::random ||
+                       how.strategy == strategy_kind::pct || how.strategy == strategy_kind::pos;
   return samples ? 1'000U : 10'000'000U;
 }
 
@@ -35,10 +35,10 @@ std::uint64_t executions_bound(const options& how) {
 
 search::search(const options& how, const program& p)
     : how_(how), engine_(how, p), executions_max_(executions_bound(how)) {
-  report_.grain = text_of(how.grain);
-  report_.memory = text_of(how.memory);
-  report_.processors = text_of(how.processors);
-  report_.timers = text_of(how.timers);
+  report_.grain = name_of(how.grain);
+  report_.memory = name_of(how.memory);
+  report_.processors = name_of(how.processors);
+  report_.timers = name_of(how.timers);
   report_.shard = how.shard.index;
   report_.shards = how.shard.count;
   report_.preemptions = how.preemptions ? static_cast<std::int64_t>(*how.preemptions) : -1;
@@ -50,7 +50,9 @@ void search::check_determinism() {
   checked_ = true;
   const auto hash = engine_.hash();
   replay_strategy again(engine_.choices());
+  engine_.tell_observers(false);
   (void)engine_.run(again);
+  engine_.tell_observers(true);
   if (engine_.hash() != hash || !again.diverged().empty()) {
     throw set_up_error(fmt::format(
         "the program is not deterministic: its first execution, run again, took another course{}{}",
@@ -134,13 +136,12 @@ std::string search::why_no_proof(const strategy& last, bool covers) const {
     return fmt::format("a load could have seen a store older than the {} that are kept", how_.history);
   }
   if (how_.memory != memory_model::sc && engine_.user_bytes()) {
-    return fmt::format("user bytes are not part of memory {}: they are read and written at once", report_.memory);
+    return fmt::format("user bytes are not part of memory {}: they are read and written at once",
+                       report_.memory);
   }
   if (engine_.fires_bounded()) {
-    return fmt::format("timers fired at most {} times in an execution while others could run", how_.fires_max);
-  }
-  if (how_.shard.count > 1) {
-    return fmt::format("this is shard {} of {}", how_.shard.index, how_.shard.count);
+    return fmt::format("timers fired at most {} times in an execution while others could run",
+                       how_.fires_max);
   }
   return last.covered_all() ? "" : "the search did not cover everything";
 }
@@ -153,10 +154,15 @@ report search::finish(const strategy& last, bool covers) {
     if (by_verdict_[v] != 0) r.by_verdict[static_cast<verdict>(v)] = by_verdict_[v];
   }
   for (auto& f : engine_.order().reversals()) r.findings.push_back(std::move(f));
+  if (how_.shard.count > 1) r.order = engine_.order().records();
   for (const auto& [key, f] : engine_.findings()) r.findings.push_back(f);
   r.overflowed = engine_.overflowed();
   r.fair_only = engine_.relaxes();
   r.why_incomplete = why_no_proof(last, covers);
+  r.covers_shard = r.why_incomplete.empty();
+  if (r.covers_shard && how_.shard.count > 1) {
+    r.why_incomplete = fmt::format("this is shard {} of {}", how_.shard.index, how_.shard.count);
+  }
   r.complete = r.why_incomplete.empty();
   if (r.verdict == verdict::clean && r.truncated != 0 && r.truncated == r.executions)
     r.verdict = verdict::budget;

@@ -11,7 +11,8 @@ namespace faultline::sim {
 namespace {
 
 constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
-constexpr std::uint32_t patience = 128;  // steps of one task in a row, where priorities would let it go on for ever
+constexpr std::uint32_t patience =
+    128;  // steps of one task in a row, where priorities would let it go on for ever
 
 std::uint64_t mix(std::uint64_t z) {
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;

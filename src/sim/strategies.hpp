@@ -72,7 +72,7 @@ class pct_strategy final : public sampling_strategy {
   std::uint32_t steps_ = 0;
   std::uint32_t run_ = 0;  ///< of the task that runs, in a row
   std::uint64_t lowest_ = 0;
-  std::vector<std::uint32_t> changes_;              ///< steps, ascending
+  std::vector<std::uint32_t> changes_;               ///< steps, ascending
   std::array<std::uint64_t, tasks_max> priority_{};  ///< 0: not drawn yet
 };
 

@@ -96,7 +96,7 @@ TEST(Cli, a_full_standard_output_is_2) { EXPECT_EQ(run("list >/dev/full").status
 // --- errors -----------------------------------------------------------------------------------------------------------
 
 TEST(Cli, names_the_valid_ones_and_the_nearest) {
-  expect_error("", "demo, explore, list, replay, verify");
+  expect_error("", "demo, explore, list, litmus, replay, verify");
   expect_error("explor", "did you mean explore?");
   expect_error("explore vn-io-fault/crosed-write", "did you mean " + crossed + "?", "here are: ");
   expect_error("explore crossed-write", "did you mean " + crossed + "?");
@@ -138,6 +138,18 @@ TEST(Cli, saves_a_schedule_that_replays) {
   EXPECT_EQ(again.status, 1) << again.err;
   EXPECT_THAT(again.out, HasSubstr("wait for each other"));
   EXPECT_EQ(files_in(here.path()), 1U);  // nothing temporary is left
+}
+
+TEST(Cli, a_message_of_several_lines_is_saved_as_comments) {
+  const scratch here;
+  const auto file = here / "schedule";
+  const auto found = run("explore vn-io-fault/calls-in-order --policy vn-io-fault --omit V2 --save " + file);
+  EXPECT_EQ(found.status, 1) << found.err;
+  EXPECT_THAT(found.out, HasSubstr("<- fits at no point"));
+  EXPECT_THAT(contents(file), HasSubstr("\n#   the longest order that fits"));
+  const auto again = run("replay " + file);
+  EXPECT_EQ(again.status, 1) << again.out << again.err;
+  EXPECT_THAT(again.out, HasSubstr("<- fits at no point"));
 }
 
 TEST(Cli, a_clean_run_saves_its_first_execution) {

@@ -60,6 +60,34 @@ TEST(CliJson, explore_says_what_it_did_and_what_it_found) {
   EXPECT_TRUE(bounded.at("complete").as_bool());
 }
 
+TEST(CliJson, explore_has_the_checkers_where_they_are_asked_for) {
+  const auto found = object_of(run("explore " + crossed + " --policy vnode-locked --checkers --json"));
+  ASSERT_TRUE(found.contains("checkers"));
+  std::vector<std::string> names;
+  for (const auto& one : found.at("checkers").as_array()) {
+    EXPECT_THAT(keys_of(one.as_object()), ElementsAre("name", "fired", "execution", "text", "virtual_seconds",
+                                                      "why_silent", "objects", "confirmation"));
+    names.emplace_back(one.at("name").as_string());
+  }
+  EXPECT_THAT(names, ElementsAre("witness", "lockdep", "deadlkres", "khungtaskd", "wait-for-graph"));
+  const auto& deadlkres = found.at("checkers").as_array().at(2);
+  EXPECT_TRUE(deadlkres.at("fired").as_bool());
+  EXPECT_EQ(deadlkres.at("virtual_seconds").to_number<int>(), 1803);
+}
+
+TEST(CliJson, a_reversal_that_hangs_in_a_directed_run_comes_with_its_schedule) {
+  const auto found = object_of(run("explore " + crossed + " --policy vnode-locked --executions 2 --json"));
+  EXPECT_EQ(found.at("verdict").as_string(), "clean");
+  ASSERT_EQ(found.at("findings").as_array().size(), 1U);
+  const std::string text(found.at("findings").at(0).at("text").as_string());
+  const std::string before = "; confirmed: schedule ";
+  const auto at = text.find(before);
+  ASSERT_NE(at, std::string::npos) << text;
+  const auto got = run("replay --json '" + text.substr(at + before.size()) + "'");
+  EXPECT_EQ(got.status, 1);
+  EXPECT_EQ(object_of(got).at("verdict").as_string(), "deadlock");
+}
+
 TEST(CliJson, the_schedule_replays) {
   const auto found = object_of(run("explore " + crossed + " --policy vnode-locked --json"));
   const auto got = run("replay --json '" + std::string(found.at("schedule").as_string()) + "'");

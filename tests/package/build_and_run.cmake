@@ -1,4 +1,5 @@
-# cmake -D SOURCE=<consumer> -D BINARY=<folder> -D "ARGUMENTS=<cmake arguments>" [-D "REFUSED=<regex>"] -P build_and_run.cmake
+# cmake -D SOURCE=<consumer> -D BINARY=<folder> -D "ARGUMENTS=<cmake arguments>" [-D ALSO=<program>] [-D "REFUSED=<regex>"]
+#   -P build_and_run.cmake
 # Configures, builds and runs a consumer from nothing; or, with REFUSED, sees that it cannot be configured, and why.
 cmake_minimum_required(VERSION 3.25)
 
@@ -17,6 +18,6 @@ if(failed)
   message(FATAL_ERROR "cannot be configured:\n${said}\n${complaint}")
 endif()
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${BINARY} COMMAND_ERROR_IS_FATAL ANY)
-foreach(program IN ITEMS lock kernel)
+foreach(program IN ITEMS lock kernel ${ALSO})
   execute_process(COMMAND ${BINARY}/${program} COMMAND_ERROR_IS_FATAL ANY)
 endforeach()

@@ -1,5 +1,5 @@
 # cmake -D PREFIX=<installed> -D SOURCE=<source tree> -D LIBDIR=<lib> -P installed.cmake
-# What was installed: every public header and scenario, the program, the package files; nothing of the inside.
+# What was installed: every public header, scenario and litmus test, the program, the package files; nothing of the inside.
 cmake_minimum_required(VERSION 3.25)
 
 file(GLOB_RECURSE there RELATIVE ${PREFIX} ${PREFIX}/*)
@@ -7,8 +7,12 @@ file(GLOB_RECURSE headers RELATIVE ${SOURCE} ${SOURCE}/include/*.hpp)
 set(wanted ${headers})
 file(GLOB scenarios RELATIVE ${SOURCE}/docs/scenarios ${SOURCE}/docs/scenarios/*.scn)
 list(TRANSFORM scenarios PREPEND share/faultline/scenarios/)
+file(GLOB litmus RELATIVE ${SOURCE}/docs/litmus ${SOURCE}/docs/litmus/*.litmus)
+list(TRANSFORM litmus PREPEND share/faultline/litmus/)
 list(APPEND wanted
   ${scenarios}
+  ${litmus}
+  share/faultline/litmus/expected.txt
   bin/faultline
   share/doc/faultline/LICENSE
   share/doc/faultline/README.md

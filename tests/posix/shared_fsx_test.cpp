@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Random calls of several tasks on one file, under the explorer. Each end must be that of some order in which the calls are made one
-// after the other: a read, a write and a truncation are atomic to each other (POSIX.1-2017 XSH 2.9.7).
+// after the other: a read, a write and a truncation are atomic to each other (POSIX.1-2017 XSH 2.9.7). There are two references: this
+// kernel, one task alone making the calls in each order; and the model of files, which has no kernel in it, for the calls of each
+// execution in the times that they had.
 //
 // Left out, because real kernels are not atomic there: stores through mappings; sizes seen by fstat(2) and SEEK_END, which under
 // vn_io_fault see a write's pieces.
@@ -8,6 +10,9 @@
 // FAULTLINE_FSX_PROGRAMS=n for more than 150 programs for each policy; FAULTLINE_FSX_SEED=n to begin elsewhere.
 #include "posix/fsx.hpp"
 #include "unit/kern/alone.hpp"
+
+#include <faultline/scenario/specification/files.hpp>
+#include <faultline/sim/recorder.hpp>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -29,6 +34,8 @@ using test::kernel;
 enum class kind : std::uint8_t { read, write, pread, pwrite, append, readv, writev, truncate, seek };
 constexpr std::array<const char*, 9> kind_names{"read",  "write",  "pread",     "pwrite", "append",
                                                 "readv", "writev", "ftruncate", "lseek"};
+
+constexpr bool reads(kind k) { return k == kind::read || k == kind::pread || k == kind::readv; }
 
 struct call {
   kind what{};
@@ -84,8 +91,7 @@ class setting {
       const std::string letters(12, static_cast<char>('a' + t));
       for (std::size_t i = 0; i < all[t].size(); ++i) {
         const auto& c = all[t][i];
-        const bool reads = c.what == kind::read || c.what == kind::pread || c.what == kind::readv;
-        if (reads) {
+        if (reads(c.what)) {
           mine.buffers.push_back(c.cold ? k.map_zeros(process, 12)
                                         : k.map_buffer(process, std::string(12, '.')));
         } else {
@@ -95,6 +101,36 @@ class setting {
       }
     }
     process_ = &process;
+  }
+
+  void record(std::size_t task, const call& c, std::size_t number) {
+    auto what = specified(task, c);
+    (void)calls_.call(
+        std::move(what),
+        [&] {
+          perform(task, c, number);
+          return state_[task].results.back();
+        },
+        [&](const std::int64_t& gave) {
+          files::result r;
+          if (gave < 0) r.error = static_cast<errc>(-gave);
+          if (gave < 0 || c.what == kind::truncate) return r;
+          r.value = static_cast<std::uint64_t>(gave);
+          if (reads(c.what))
+            r.bytes = std::pmr::string(k.user_contents(*process_, state_[task].buffers[number], r.value),
+                                       &simulated::memory());
+          return r;
+        });
+  }
+  /// Of the calls that were recorded.
+  void check_history() const {
+    files initial({.file_size_max = k.tunables().file_size_max});
+    const auto f = initial.add_file("0123456789");
+    const auto process = initial.add_process();
+    (void)initial.open(process, f, kern::o_rdwr);
+    (void)initial.open(process, f, kern::o_rdwr.with_append());
+    for (std::size_t t = 0; t < state_.size(); ++t) (void)initial.open(process, f, kern::o_rdwr);
+    calls_.check(initial);
   }
 
   void perform(std::size_t task, const call& c, std::size_t number) {
@@ -142,9 +178,7 @@ class setting {
     for (std::size_t t = 0; t < all.size(); ++t) {
       for (std::size_t i = 0; i < all[t].size(); ++i) {
         out += fmt::format(" T{}.{}={}", t, i, state_[t].results[i]);
-        const auto w = all[t][i].what;
-        if (w == kind::read || w == kind::pread || w == kind::readv)
-          out += ":" + k.user_contents(*process_, state_[t].buffers[i], 12);
+        if (reads(all[t][i].what)) out += ":" + k.user_contents(*process_, state_[t].buffers[i], 12);
       }
     }
     for (const auto* fp : process_->descriptors.every_file())
@@ -158,6 +192,37 @@ class setting {
   kernel& k;
 
  private:
+  using files = specification::files;
+  [[nodiscard]] files::call specified(std::size_t task, const call& c) const {
+    const auto fd = c.what == kind::append ? append_ : c.own_descriptor ? state_[task].own : shared_;
+    files::call made{.fd = raw(fd), .bytes = c.size, .offset = c.offset};
+    switch (c.what) {
+      case kind::read:
+      case kind::readv:
+        made.what = files::op::read;
+        break;
+      case kind::pread:
+        made.what = files::op::pread;
+        break;
+      case kind::pwrite:
+        made.what = files::op::pwrite;
+        break;
+      case kind::truncate:
+        made.what = files::op::ftruncate;
+        break;
+      case kind::seek:
+        made.what = files::op::lseek;
+        break;
+      default:
+        made.what = files::op::write;
+    }
+    if (made.what != files::op::write && made.what != files::op::pwrite) return made;
+    const std::string_view cold = "ABCDEFGHIJKL";
+    made.data = std::pmr::string(&simulated::memory());
+    for (std::size_t i = 0; i < c.size; ++i) made.data += c.cold ? cold[i] : static_cast<char>('a' + task);
+    return made;
+  }
+
   struct of_a_task {
     explicit of_a_task(kernel::thread* its) : td(its) {}
     kernel::thread* td;
@@ -169,6 +234,8 @@ class setting {
   fd_number append_{};
   std::pmr::vector<of_a_task> state_{&simulated::memory()};
   kernel::process* process_ = nullptr;
+  sim::history<files> history_{&simulated::memory()};
+  sim::recorder<files> calls_{history_};
 };
 
 setting& make_setting(sim::execution& e, const std::string& io, const tasks& all) {
@@ -236,7 +303,7 @@ looked look(const std::string& io, const tasks& all, const std::vector<const ste
     auto& s = make_setting(e, io, all);
     for (std::size_t t = 0; t < all.size(); ++t) {
       e.spawn("T" + std::to_string(t), [&s, &all, t] {
-        for (std::size_t i = 0; i < all[t].size(); ++i) s.perform(t, all[t][i], i);
+        for (std::size_t i = 0; i < all[t].size(); ++i) s.record(t, all[t][i], i);
       });
     }
     e.at_end([&] {
@@ -245,6 +312,7 @@ looked look(const std::string& io, const tasks& all, const std::vector<const ste
       }
       const auto end = s.end(all);
       if (!right.has(end)) e.here().fail(fmt::format("none of {} sequential ends: {}", right.size(), end));
+      s.check_history();
       e.here().check(s.k.account().none(), "something is left held");
     });
   };

@@ -22,8 +22,7 @@ std::string label(const row_of& r) {
   std::string text(r.scenario->info.name);
   for (const auto& [axis, policy] : r.row->policies) text += "_" + policy;
   for (const auto& id : r.row->omit) text += "_without_" + id;
-  if (r.row->memory != sim::memory_model::sc)
-    text += r.row->memory == sim::memory_model::tso ? "_tso" : "_weak";
+  if (r.row->memory) text += std::string("_") + sim::name_of(*r.row->memory);
   if (r.row->preemptions) text += "_preemptions_" + std::to_string(*r.row->preemptions);
   for (auto& c : text) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';

@@ -36,12 +36,21 @@ struct axis {
   std::vector<value> values;
 };
 
+/// What a kernel's checker says beside a row's verdict.
+struct checker_expectation {
+  std::string name{};  ///< one of checkers::names: "witness"
+  bool fires = false;
+  std::optional<std::uint64_t> at{};  ///< virtual seconds, of those that measure time
+  /// Substring of its report, or of why it is silent.
+  std::string text{};
+};
+
 /// One row of the verdict matrix.
 struct expectation {
   faultline::scenario::policies policies{};    ///< axes not named take the scenario's stock policy
   std::vector<std::string> omit{};             ///< ids of steps left out
   std::optional<std::uint32_t> preemptions{};  ///< bound; none: every interleaving
-  sim::memory_model memory = sim::memory_model::sc;
+  std::optional<sim::memory_model> memory{};   ///< none: the scenario's
   /// After the bounded search so many steps of random executions, not bounded: the same verdict. 0: none.
   std::uint64_t random_steps = 0;
   /// Those random executions in place of the search: where a daemon never ends, a search does not see all that it could do.
@@ -59,6 +68,8 @@ struct expectation {
   bool complete = true;
   /// Only with --full: takes long.
   bool full_only = false;
+  /// Of the checkers named here; the others are not looked at.
+  std::vector<checker_expectation> checkers{};
 };
 
 struct scenario_info {
@@ -69,8 +80,14 @@ struct scenario_info {
   std::vector<std::string> axes{};   ///< the scenario's own axis first: a bare policy name means it
   policies stock{};                  ///< one policy for each axis
   sim::granularity grain = sim::granularity::coarse;
-  std::uint32_t starvation_after = 0;  ///< as in sim::options
+  sim::memory_model memory = sim::memory_model::sc;
+  sim::processors processors = sim::processors::own;
+  sim::timers timers = sim::timers::may_fire;
+  std::uint32_t starvation_after = 0;  ///< sim::options::starvation_after
 };
+
+/// How the scenario is run where nothing else is said.
+[[nodiscard]] sim::options usual_options(const scenario_info& info);
 
 struct scenario {
   scenario_info info;
@@ -107,10 +124,10 @@ struct row_result {
 /// \param steps_max  over all executions; reaching it is "not as expected" where the row wants a proof
 [[nodiscard]] row_result check(const scenario& s, const expectation& row, std::uint64_t steps_max = 0);
 
-/// The expectation for these policies, omitted steps, bound and memory, if the matrix has one.
+/// The expectation for these policies, omitted steps and bound, if the matrix has one.
 [[nodiscard]] const expectation* expected(const scenario& s, const policies& chosen,
                                           std::span<const step* const> omit,
                                           std::optional<std::uint32_t> preemptions,
-                                          sim::memory_model memory = sim::memory_model::sc);
+                                          sim::memory_model memory);
 
 }  // namespace faultline::scenario

@@ -3,6 +3,7 @@
 /// \file
 /// Runs a program under every interleaving, under random ones, or under a given one.
 #include <faultline/core/step.hpp>
+#include <faultline/sim/lock_observer.hpp>
 #include <faultline/sim/report.hpp>
 #include <faultline/sim/strategy.hpp>
 #include <faultline/sim/world.hpp>
@@ -81,9 +82,15 @@ enum class processors : std::uint8_t {
   shared,  ///< on each CPU the most urgent task runs; interrupts come between its operations
 };
 enum class timers : std::uint8_t {
-  may_fire,          ///< at any time once set: the passing of time is not modelled, only its order with all else
+  may_fire,  ///< at any time once set: the passing of time is not modelled, only its order with all else
   maximal_progress,  ///< when nobody else can run, the earliest first: everything else takes no time
 };
+/// "sc", "shared", "maximal-progress", "fine", ...
+[[nodiscard]] const char* name_of(memory_model m) noexcept;
+[[nodiscard]] const char* name_of(processors p) noexcept;
+[[nodiscard]] const char* name_of(timers t) noexcept;
+[[nodiscard]] const char* name_of(granularity g) noexcept;
+
 /// Shard `index` of `count` equal parts of the search.
 struct shard {
   std::uint32_t index = 0;
@@ -104,10 +111,11 @@ struct options {
   /// Exhaustive only: bounds 0, 1, 2, ... one after the other, up to `preemptions` or until the bound cuts nothing off.
   bool iterate_bounds = false;
   sim::shard shard{};
-  std::uint32_t pct_depth = 3;       ///< pct: changes of priority and one
-  std::uint32_t history = 8;         ///< weak: stores of an atomic that are kept
-  std::uint32_t fires_max = 4;       ///< may_fire: in an execution, while others can run
-  std::uint32_t starvation_after = 0;  ///< progress marks of others, while a task is kept from running; 0: not looked for
+  std::uint32_t pct_depth = 3;  ///< pct: changes of priority and one
+  std::uint32_t history = 8;    ///< weak: stores of an atomic that are kept
+  std::uint32_t fires_max = 4;  ///< may_fire: in an execution, while others can run
+  std::uint32_t starvation_after =
+      0;  ///< progress marks of others, while a task is kept from running; 0: not looked for
   /// Exhaustive: leave the reduction out. Where a reduction would not be sound (shared CPUs, starvation) it is done anyway.
   bool reduce = true;
   bool stop_at_first = true;
@@ -118,12 +126,21 @@ struct options {
   std::function<void(const trace_event&)> on_event{};  ///< every step of every execution (for narration)
   /// A strategy of the user's in place of `strategy`; made once for each search.
   std::function<std::unique_ptr<sim::strategy>()> custom{};
+  /// Told what tasks do to locks, in every execution. They outlive the search.
+  std::vector<lock_observer*> observers{};
+  /// A deadlock is recorded when its cycle closes, and the other tasks go on until nobody can. A schedule found so is replayed so.
+  bool continue_after_deadlock = false;
 };
 
 /// Explores `p`. Restores the caller's world state before it returns.
 /// \errors  throws std::invalid_argument for options that make no sense (a schedule that cannot be read, preemptions
 ///          with a random search), set_up_error if set-up sleeps for ever
 [[nodiscard]] report explore(const options& how, const program& p);
+
+/// What the shards of one search found, as the whole search: every count the sum, order reversals from all that was seen.
+/// The defect is that of the first shard that found one.
+/// \errors  throws std::invalid_argument unless the reports are all the shards of one search, each once
+[[nodiscard]] report merge(std::vector<report> shards);
 
 /// The same execution again. Equivalent to explore() with strategy replay.
 [[nodiscard]] report replay(std::string_view schedule, const program& p, options how = {});

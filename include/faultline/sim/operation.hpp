@@ -63,6 +63,7 @@ enum class op : std::uint8_t {
   fire,        ///< a timer's agent: the time has come
   cross_call,  ///< asks other CPUs to run a handler
   interrupt,   ///< a handler begins
+  mask,        ///< a task is about to keep others, or interrupts, from its CPU
 };
 [[nodiscard]] const char* name_of(op kind) noexcept;
 

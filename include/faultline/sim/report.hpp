@@ -55,6 +55,17 @@ struct finding {
   friend bool operator==(const finding&, const finding&) = default;
 };
 
+/// One edge of the graph of lock orders: `wanted` was asked for while `held` was.
+struct order_record {
+  std::string held;
+  std::string wanted;
+  bool blocking = false;            ///< not only tried
+  task_set tasks = 0;               ///< that asked blocking
+  std::vector<std::string> guards;  ///< held exclusively at every blocking request
+  std::string example;              ///< of the first blocking request
+  friend bool operator==(const order_record&, const order_record&) = default;
+};
+
 /// One step of an execution, for narration.
 struct trace_event {
   std::uint64_t execution = 0;
@@ -83,9 +94,10 @@ struct report {
   std::string timers{};          ///< "may-fire", "maximal-progress"
   std::uint32_t shard = 0;       ///< of `shards` parts of the search
   std::uint32_t shards = 1;
-  bool overflowed = false;       ///< memory `weak`: a store was forgotten that a load could still have seen
-  std::uint64_t steps = 0;       ///< over all executions
-  std::uint64_t defects = 0;     ///< executions that ended in a defect
+  bool covers_shard = false;  ///< complete, as far as this shard's part goes
+  bool overflowed = false;    ///< memory `weak`: a store was forgotten that a load could still have seen
+  std::uint64_t steps = 0;    ///< over all executions
+  std::uint64_t defects = 0;  ///< executions that ended in a defect
   std::map<sim::verdict, std::uint64_t> by_verdict{};
   double seconds = 0;
   bool interrupted = false;
@@ -101,6 +113,7 @@ struct report {
   std::set<std::string> steps_skipped_by_defect{};
 
   std::vector<finding> findings{};
+  std::vector<order_record> order{};  ///< of a shard only: what its order reversals are found in
   std::map<std::string, std::string> observations{};  ///< of the reported execution
   std::map<std::string, std::uint64_t>
       outcomes{};                         ///< observations of each clean end, "a=1 b=2", with counts

@@ -43,6 +43,8 @@ class strategy {
   [[nodiscard]] virtual task_id choose(const choice_point& at) = 0;
   /// The chosen operation becomes step `at.step`. `pending` holds it still.
   virtual void executed(const choice_point& /*at*/, task_id /*task*/) {}
+  /// The latest step took away what an agent had announced (a time-out, once the task is woken).
+  virtual void withdrawn(task_id /*agent*/, const operation& /*announced*/) {}
   /// The operation of the latest step can have several results (the stores that a load may see, the newest first).
   /// Asked at most once a step, and only if there are at least two. \returns which, less than `results`
   [[nodiscard]] virtual std::uint32_t pick(std::uint32_t /*results*/) { return 0; }

@@ -150,7 +150,8 @@ class world {
   /// Gives `mutex` back and sleeps, in one step; takes it again after a wake-up.
   void wait(wait_queue_state& queue, lock_state& mutex, const request& wish);
   /// The same, for so long at most. \returns whether it was woken; false: the time was over
-  bool wait_for(wait_queue_state& queue, lock_state& mutex, const request& wish, std::chrono::nanoseconds most);
+  bool wait_for(wait_queue_state& queue, lock_state& mutex, const request& wish,
+                std::chrono::nanoseconds most);
   /// Wakes the oldest `most` sleepers.
   void wake(wait_queue_state& queue, std::size_t most);
 
@@ -191,10 +192,10 @@ class world {
   void bind(task_id task, std::uint32_t cpu);
   [[nodiscard]] std::uint32_t cpu(task_id task) const noexcept;
   /// critical_enter(9): the task stays on its CPU; interrupts come all the same. Nests.
-  void preemption_off() noexcept;
+  void preemption_off();
   void preemption_on() noexcept;
   /// spinlock_enter(): neither preemption nor interrupts. Nests.
-  void interrupts_off() noexcept;
+  void interrupts_off();
   void interrupts_on() noexcept;
   /// Has `handler` run on another CPU, in an interrupt of whatever task is on it, and waits until it has.
   /// \pre options::processors is `shared`

@@ -41,10 +41,9 @@ struct simulated {
     }
     void store(T value, std::memory_order order = std::memory_order_seq_cst) {
       const bool now = sim::world::here().atomic_store(
-          id_, this, order,
-          {.value = &value, .bytes = sizeof(T), .apply = [](void* where, const void* v) {
-             std::memcpy(&static_cast<atomic*>(where)->value_, v, sizeof(T));
-           }});
+          id_, this, order, {.value = &value, .bytes = sizeof(T), .apply = [](void* where, const void* v) {
+                               std::memcpy(&static_cast<atomic*>(where)->value_, v, sizeof(T));
+                             }});
       if (now) put(value);
     }
     T exchange(T value, std::memory_order order = std::memory_order_seq_cst) {
@@ -90,6 +89,9 @@ struct simulated {
     }
     T fetch_and(T n, std::memory_order order = std::memory_order_seq_cst) requires std::integral<T> {
       return update(order, [n](T v) { return static_cast<T>(v & n); });
+    }
+    T fetch_xor(T n, std::memory_order order = std::memory_order_seq_cst) requires std::integral<T> {
+      return update(order, [n](T v) { return static_cast<T>(v ^ n); });
     }
     /// The value without a scheduling point: for checks at quiescence.
     [[nodiscard]] T peek() const noexcept { return value_; }

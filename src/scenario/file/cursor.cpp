@@ -86,7 +86,8 @@ std::string cursor::shown() const {
   bool space = false;
   for (const auto& t : line_.tokens) {
     if (t.kind == token_kind::sign && (t.text == "->" || t.text == "...")) break;
-    const bool joins = t.kind == token_kind::sign && (t.text == "+" || t.text == "," || t.text == "]");
+    const bool joins =
+        t.kind == token_kind::sign && (t.text == "+" || t.text == "," || t.text == "]" || t.text == ":");
     if (space && !joins) out += ' ';
     out += shown_of(t);
     space = !(t.kind == token_kind::sign && (t.text == "+" || t.text == "["));

@@ -90,6 +90,7 @@ enum class call_kind : std::uint8_t {
 
 struct call {
   call_kind kind{};
+  place at;
   std::string shown;                  ///< as written, for messages
   std::string label;                  ///< empty: not observed
   std::vector<std::string> accepted;  ///< results; empty: any
@@ -145,7 +146,11 @@ struct model {
   std::vector<task_made> tasks;
   std::vector<invariant> invariants;
   std::vector<subject> observed;
+  bool linearizable = false;  ///< calls on files are recorded, and checked in the end
 };
+
+/// Is it a call on files, one that a history of `linearizable files` has?
+[[nodiscard]] bool is_recorded(call_kind k) noexcept;
 
 /// A file's text as a scenario, but for its program. \errors file_error
 struct resolved {

@@ -13,23 +13,10 @@ namespace faultline::scenario::file {
 
 namespace {
 
-constexpr std::array<std::string_view, 17> statements{"name",
-                                                      "summary",
-                                                      "thread",
-                                                      "cases",
-                                                      "axes",
-                                                      "stock",
-                                                      "granularity",
-                                                      "kernel",
-                                                      "file",
-                                                      "cached",
-                                                      "process",
-                                                      "task",
-                                                      "adversary",
-                                                      "finally",
-                                                      "observe",
-                                                      "expect",
-                                                      "faultline-scenario"};
+constexpr std::array<std::string_view, 18> statements{
+    "name",        "summary", "thread",       "cases",   "axes",    "stock",
+    "granularity", "kernel",  "file",         "cached",  "process", "task",
+    "adversary",   "finally", "linearizable", "observe", "expect",  "faultline-scenario"};
 
 }  // namespace
 
@@ -113,7 +100,7 @@ void resolver::statement(cursor& c) {
   const auto word = c.one_of("statement", statements);
   auto& info = out_.info.info;
   for (const std::string_view once :
-       {"name", "summary", "thread", "axes", "stock", "granularity", "kernel", "observe"}) {
+       {"name", "summary", "thread", "axes", "stock", "granularity", "kernel", "observe", "linearizable"}) {
     if (word != once) continue;
     if (seen_.find(fmt::format("{} ", word)) != std::string::npos)
       c.fail(begin, fmt::format("there is a {} line already", word));
@@ -134,6 +121,8 @@ void resolver::statement(cursor& c) {
   } else if (word == "granularity") {
     static constexpr std::array<std::string_view, 2> valid{"coarse", "fine"};
     info.grain = c.one_of("granularity", valid) == "fine" ? sim::granularity::fine : sim::granularity::coarse;
+  } else if (word == "memory") {
+    info.memory = memory_model(c);
   } else if (word == "kernel") {
     settings(c);
   } else if (word == "file") {
@@ -148,6 +137,10 @@ void resolver::statement(cursor& c) {
     invariant_line(c);
   } else if (word == "observe") {
     observe(c);
+  } else if (word == "linearizable") {
+    if (!c.word("files")) c.fail("there is one model that calls can be held against: linearizable files");
+    out_.program.linearizable = true;
+    linearizable_ = begin;
   } else if (word == "expect") {
     expect(c);
   } else {
@@ -477,6 +470,7 @@ void resolver::complete(place end) {
       out_.program.kernel.inject_errors |= one.kind == call_kind::fail || one.kind == call_kind::heal;
     }
   }
+  if (out_.program.linearizable) check_linearizable();
 }
 
 resolved resolve(const std::vector<line>& lines, const std::string& origin) {

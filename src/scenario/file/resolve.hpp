@@ -66,10 +66,15 @@ class resolver {
   void invariant_line(cursor& c);
   void observe(cursor& c);
   void expect(cursor& c);
+  [[nodiscard]] static sim::memory_model memory_model(cursor& c);
   void search_of(cursor& c, expectation& row) const;
   void outcome(cursor& c, expectation& row) const;
+  static void checker(cursor& c, expectation& row);
   [[nodiscard]] subject a_subject(cursor& c) const;
   void policy(cursor& c, policies& into, bool once) const;
+
+  // resolve_linearizable.cpp
+  void check_linearizable() const;
 
   // all
   [[nodiscard]] std::size_t file_named(cursor& c) const;
@@ -85,6 +90,7 @@ class resolver {
   block in_ = block::none;
   bool adversary_ = false;
   bool kernel_fixed_ = false;  // a size in pages was used
+  place linearizable_;         // the line, if there is one
   std::string seen_;           // the once-only statements so far, each with a space behind
 };
 

@@ -99,6 +99,7 @@ void resolver::call_line(cursor& c) {
       std::find_if(calls.begin(), calls.end(), [&](const auto& known) { return known.name == word; });
   if (named == calls.end()) c.fail(begin, unknown("call", word, names_of(calls, &call_name::name)));
   what.kind = named->kind;
+  what.at = begin;
   if (c.done() && !named->operands.empty())
     c.fail(fmt::format("{} takes: {} {}", word, word, named->operands));
   operands(c, what);

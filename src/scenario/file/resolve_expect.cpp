@@ -4,6 +4,8 @@
 
 #include "scenario/suggest.hpp"
 
+#include <faultline/scenario/checkers/suite.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -130,6 +132,13 @@ void resolver::policy(cursor& c, policies& into, bool once) const {
   if (again && once) c.fail(begin, fmt::format("a policy for axis {} is given twice", name));
 }
 
+sim::memory_model resolver::memory_model(cursor& c) {
+  static constexpr std::array models{sim::memory_model::sc, sim::memory_model::tso, sim::memory_model::weak};
+  static constexpr std::array<std::string_view, 3> valid{"sc", "tso", "weak"};
+  const auto name = c.one_of("memory model", valid);
+  return models[static_cast<std::size_t>(std::find(valid.begin(), valid.end(), name) - valid.begin())];
+}
+
 void resolver::search_of(cursor& c, expectation& row) const {
   while (!c.at_sign(":")) {
     if (c.word("stock") || c.sign(",")) continue;
@@ -147,6 +156,8 @@ void resolver::search_of(cursor& c, expectation& row) const {
       } while (c.sign(","));
     } else if (c.word("preemptions")) {
       row.preemptions = static_cast<std::uint32_t>(c.a_number("a bound on preemptions", 1'000'000));
+    } else if (c.word("memory")) {
+      row.memory = memory_model(c);
     } else if (c.word("random")) {
       row.random_steps = c.a_number("steps of random executions", 1'000'000'000'000);
       if (row.random_steps == 0) c.fail(c.last(), "random is followed by 1 step or more");
@@ -201,6 +212,23 @@ void resolver::outcome(cursor& c, expectation& row) const {
   row.outcomes.push_back(std::move(line));
 }
 
+/// checker NAME silent|fires [at SECONDS] ["a part of what it says"]
+void resolver::checker(cursor& c, expectation& row) {
+  const auto begin = c.here();
+  checker_expectation wanted{.name = std::string(c.one_of("checker", checkers::names))};
+  for (const auto& other : row.checkers) {
+    if (other.name == wanted.name) c.fail(begin, fmt::format("checker {} stands twice", wanted.name));
+  }
+  constexpr std::array<std::string_view, 2> ways{"fires", "silent"};
+  wanted.fires = c.one_of("answer of a checker", ways) == "fires";
+  if (c.word("at")) {
+    if (!wanted.fires) c.fail(c.last(), "a checker that is silent has no time; leave out at SECONDS");
+    wanted.at = c.a_number("virtual seconds", 1'000'000);
+  }
+  if (c.at(token_kind::text)) wanted.text = c.a_text("a part of what it says");
+  row.checkers.push_back(std::move(wanted));
+}
+
 void resolver::expect(cursor& c) {
   const auto begin = c.here();
   expectation row;
@@ -220,7 +248,9 @@ void resolver::expect(cursor& c) {
     return kind + ":" + (c.at(token_kind::word) ? c.a_word("the object's name") : std::string());
   };
   while (!c.done()) {
-    if (c.at(token_kind::text)) {
+    if (c.word("checker")) {
+      checker(c, row);
+    } else if (c.at(token_kind::text)) {
       row.message = c.a_text("a part of the message");
     } else if (c.sign("{")) {
       if (!clean) c.fail(c.last(), "outcomes are those of clean ends; leave them out, or expect clean");
@@ -234,7 +264,9 @@ void resolver::expect(cursor& c) {
     } else if (!clean) {
       row.cycle.push_back(object());
     } else {
-      c.fail("after clean may come outcomes { NAME=VALUE ... } and reversal (OBJECT OBJECT)");
+      c.fail(
+          "after clean may come outcomes { NAME=VALUE ... }, reversal (OBJECT OBJECT) and checker NAME "
+          "fires|silent");
     }
   }
   const auto& tasks = out_.program.tasks;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Interprets a scenario file on a kernel. Whatever a task keeps lies in the execution's arena: a task may be abandoned anywhere.
 #include "scenario/file/model.hpp"
+#include "scenario/file/record.hpp"
 #include "scenario/setting.hpp"
+
+#include <faultline/sim/recorder.hpp>
 
 #include <fmt/format.h>
 
@@ -50,6 +53,7 @@ class interpreter {
  private:
   void make_memory(const process_made& from, process_state& p);
   [[nodiscard]] text_value perform(const call& what, task_state& t, process_state& p);
+  [[nodiscard]] text_value record(const call& what, task_state& t, process_state& p);
   [[nodiscard]] text_value transfer(const call& what, task_state& t, process_state& p);
   [[nodiscard]] text_value access(const call& what, task_state& t, process_state& p);
   [[nodiscard]] text_value map(const call& what, task_state& t, process_state& p);
@@ -58,6 +62,7 @@ class interpreter {
   [[nodiscard]] static user_address address(const process_state& p, const user_range& r) {
     return p.addresses[r.memory] + r.offset;
   }
+  [[nodiscard]] std::string bytes_of(const call& what, const process_state& p, std::uint64_t most) const;
   static text_value text(errc e) {
     return text_value{e == errc::ok ? "ok" : name_of(e), &simulated::memory()};
   }
@@ -73,6 +78,9 @@ class interpreter {
   std::pmr::vector<kernel::vnode*> files_{&simulated::memory()};
   std::pmr::vector<process_state> processes_{&simulated::memory()};
   std::pmr::vector<task_state> tasks_{&simulated::memory()};
+  using files = specification::files;
+  sim::history<files> calls_{&simulated::memory()};
+  sim::recorder<files>* recorder_ = nullptr;  ///< of a scenario that wants it
 };
 
 interpreter::interpreter(const model& what, kernel& made) : what_(what), k_(made) {
@@ -100,6 +108,7 @@ interpreter::interpreter(const model& what, kernel& made) : what_(what), k_(made
       simulated::name(*state.killed, "signal");
     }
   }
+  if (what.linearizable) recorder_ = simulated::make<sim::recorder<files>>(calls_, callers_of(what));
 }
 
 void interpreter::make_memory(const process_made& from, process_state& p) {
@@ -126,7 +135,8 @@ void interpreter::run(std::size_t task) {
     // A signal is looked at on the way back to user mode. No sleep of this kernel is interruptible: vnode locks, range locks,
     // offset locks, page busy and the disk wait without PCATCH.
     if (t.killed != nullptr && t.killed->load()) return;
-    t.results.push_back(perform(next, t, p));
+    const bool recorded = recorder_ != nullptr && is_recorded(next.kind);
+    t.results.push_back(recorded ? record(next, t, p) : perform(next, t, p));
     const std::string_view got = t.results.back();
     if (!next.accepted.empty() &&
         std::find(next.accepted.begin(), next.accepted.end(), got) == next.accepted.end()) {
@@ -143,6 +153,32 @@ void interpreter::run_forever(std::size_t task) {
       (void)perform(next, t, processes_[what_.tasks[task].process]);
     simulated::relax();
   }
+}
+
+/// What the buffers of a transfer hold, at most so many bytes. No scheduling point.
+std::string interpreter::bytes_of(const call& what, const process_state& p, std::uint64_t most) const {
+  std::string all;
+  for (const auto& r : what.buffers) {
+    const auto n = std::min(r.size, most - all.size());
+    all += k_.user_contents(*p.proc, address(p, r), n);
+  }
+  return all;
+}
+
+/// perform(), in the history. Nobody else changes the buffers (resolve_linearizable.cpp).
+text_value interpreter::record(const call& what, task_state& t, process_state& p) {
+  const auto fd = what.descriptor < p.descriptors.size() ? p.descriptors[what.descriptor] : fd_number{-1};
+  const auto process = what_.tasks[static_cast<std::size_t>(&t - tasks_.data())].process;
+  constexpr auto all = ~std::uint64_t{0};
+  // A statement of its own: no memory but the arena's may be owned while the task can be abandoned.
+  auto made = as_specified(what, process, fd, is_write(what.kind) ? bytes_of(what, p, all) : std::string());
+  return recorder_->call(
+      std::move(made), [&] { return perform(what, t, p); },
+      [&](const text_value& gave) {
+        auto seen = as_specified(std::string_view(gave), {});
+        if (is_read(what.kind)) seen = as_specified(std::string_view(gave), bytes_of(what, p, seen.value));
+        return seen;
+      });
 }
 
 text_value interpreter::perform(const call& what, task_state& t, process_state& p) {
@@ -312,6 +348,7 @@ void interpreter::check() const {
     if (!w.finished(t) && !what_.tasks[t].forever) return;
     endless |= what_.tasks[t].forever;
   }
+  if (recorder_ != nullptr) recorder_->check(specification_of(what_));
   for (const auto& i : what_.invariants) {
     const auto value = value_of(i.what);
     if (!i.made_of.empty()) {

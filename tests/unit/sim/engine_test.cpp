@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "support/programs.hpp"
 
+#include <faultline/conformance/matchers.hpp>
 #include <faultline/sim/explore.hpp>
 #include <faultline/substrate/simulated.hpp>
 
@@ -11,6 +12,14 @@
 namespace faultline {
 namespace {
 
+using conformance::Deadlocks;
+using conformance::FindsReversal;
+using conformance::IsClean;
+using conformance::IsCompleteAndClean;
+using conformance::Livelocks;
+using conformance::LosesWakeup;
+using conformance::Races;
+using conformance::Violates;
 using sim::execution;
 using sim::verdict;
 using testing::AnyOf;
@@ -40,8 +49,7 @@ TEST(Deadlock, one_task_that_locks_twice_waits_for_itself) {
       m.lock();
     });
   });
-  ASSERT_EQ(r.verdict, verdict::deadlock) << r;
-  EXPECT_THAT(r.cycle, ElementsAre("mutex:m"));
+  EXPECT_THAT(r, Deadlocks("mutex:m"));
   EXPECT_THAT(r.message, HasSubstr("self-deadlock"));
 }
 
@@ -64,11 +72,9 @@ TEST(Deadlock, readers_that_share_are_none_but_a_reversal_is_told) {
     e.spawn("T0", [&, both] { both(a, b); });
     e.spawn("T1", [&, both] { both(b, a); });
   });
-  EXPECT_EQ(r.verdict, verdict::clean) << r;
-  EXPECT_TRUE(r.complete);
-  ASSERT_EQ(r.findings.size(), 1U);
-  EXPECT_EQ(r.findings[0].kind, "order-reversal");
-  EXPECT_THAT(r.findings[0].objects, UnorderedElementsAre("rw:a", "rw:b"));
+  EXPECT_THAT(r, IsCompleteAndClean());
+  EXPECT_THAT(r, FindsReversal("rw:a", "rw:b"));
+  EXPECT_EQ(r.findings.size(), 1U);
 }
 
 TEST(Deadlock, two_readers_that_both_upgrade_wait_for_each_other) {
@@ -81,7 +87,7 @@ TEST(Deadlock, two_readers_that_both_upgrade_wait_for_each_other) {
       });
     }
   });
-  EXPECT_EQ(r.verdict, verdict::deadlock) << r;
+  EXPECT_THAT(r, Deadlocks());
 }
 
 TEST(LostWakeup, an_unlocked_flag_test_before_a_wait_is_found) {
@@ -113,12 +119,10 @@ TEST(LostWakeup, an_unlocked_flag_test_before_a_wait_is_found) {
     };
   };
   const auto bad = sim::explore({}, program(false));
-  ASSERT_EQ(bad.verdict, verdict::lost_wakeup) << bad;
+  EXPECT_THAT(bad, LosesWakeup());
   EXPECT_THAT(bad.message, HasSubstr("sleeper"));
-  EXPECT_EQ(sim::replay(bad.schedule, program(false)).verdict, verdict::lost_wakeup);
-  const auto good = all(program(true));
-  EXPECT_EQ(good.verdict, verdict::clean) << good;
-  EXPECT_TRUE(good.complete);
+  EXPECT_THAT(sim::replay(bad.schedule, program(false)), LosesWakeup());
+  EXPECT_THAT(all(program(true)), IsCompleteAndClean());
 }
 
 TEST(LostWakeup, a_daemon_that_never_wakes_anybody_does_not_hide_it) {
@@ -138,7 +142,7 @@ TEST(LostWakeup, a_daemon_that_never_wakes_anybody_does_not_hide_it) {
       for (;;) s.x.fetch_add(1);
     });
   });
-  EXPECT_EQ(r.verdict, verdict::lost_wakeup) << r;
+  EXPECT_THAT(r, LosesWakeup());
 }
 
 TEST(Livelock, two_tasks_that_always_give_way_to_each_other) {
@@ -164,8 +168,8 @@ TEST(Livelock, two_tasks_that_always_give_way_to_each_other) {
     e.spawn("T1", [&s, dance] { dance(s.b, s.a); });
   };
   const auto r = sim::explore({}, program);
-  ASSERT_EQ(r.verdict, verdict::livelock) << r;
-  EXPECT_EQ(sim::replay(r.schedule, program).verdict, verdict::livelock);
+  EXPECT_THAT(r, Livelocks());
+  EXPECT_THAT(sim::replay(r.schedule, program), Livelocks());
 }
 
 TEST(Livelock, a_spin_on_what_nobody_writes_is_one_and_a_spin_that_ends_is_none) {
@@ -180,10 +184,8 @@ TEST(Livelock, a_spin_on_what_nobody_writes_is_one_and_a_spin_that_ends_is_none)
       });
     };
   };
-  EXPECT_EQ(sim::explore({}, program(false)).verdict, verdict::livelock);
-  const auto r = all(program(true));
-  EXPECT_EQ(r.verdict, verdict::clean) << r;
-  EXPECT_TRUE(r.complete);
+  EXPECT_THAT(sim::explore({}, program(false)), Livelocks());
+  EXPECT_THAT(all(program(true)), IsCompleteAndClean());
 }
 
 TEST(Race, unordered_plain_accesses_are_found_in_any_schedule) {
@@ -207,12 +209,9 @@ TEST(Race, unordered_plain_accesses_are_found_in_any_schedule) {
   };
   for (const auto grain : {sim::granularity::coarse, sim::granularity::fine}) {
     const auto bad = sim::explore({.grain = grain}, program(false));
-    EXPECT_EQ(bad.verdict, verdict::race) << bad;
-    EXPECT_THAT(bad.message, HasSubstr("var:shared"));
+    EXPECT_THAT(bad, Races("var:shared"));
     EXPECT_FALSE(bad.complete);
-    const auto good = all(program(true), {.grain = grain});
-    EXPECT_EQ(good.verdict, verdict::clean) << good;
-    EXPECT_TRUE(good.complete);
+    EXPECT_THAT(all(program(true), {.grain = grain}), IsCompleteAndClean());
   }
 }
 
@@ -311,13 +310,10 @@ TEST(UseAfterFree, is_told_by_happens_before_and_not_where_a_lock_orders_it) {
   };
   for (const char* order : {"0*9.1*9", "1*9.0*9"}) {
     const auto r = sim::replay(order, program(false));
-    ASSERT_EQ(r.verdict, verdict::violation) << r;
-    EXPECT_THAT(r.message, HasSubstr("use after free of atomic:object"));
+    EXPECT_THAT(r, Violates("use after free of atomic:object"));
   }
-  EXPECT_EQ(all(program(false)).verdict, verdict::violation);
-  const auto good = all(program(true));
-  EXPECT_EQ(good.verdict, verdict::clean) << good;
-  EXPECT_TRUE(good.complete);
+  EXPECT_THAT(all(program(false)), Violates("use after free"));
+  EXPECT_THAT(all(program(true)), IsCompleteAndClean());
 }
 
 TEST(Violation, a_lock_left_held_an_exception_and_a_failed_check_are_violations) {
@@ -325,16 +321,13 @@ TEST(Violation, a_lock_left_held_an_exception_and_a_failed_check_are_violations)
     auto& m = e.make<mutex>("m");
     e.spawn("T0", [&m] { m.lock(); });
   });
-  EXPECT_EQ(held.verdict, verdict::violation);
-  EXPECT_THAT(held.message, HasSubstr("still holds mutex:m"));
+  EXPECT_THAT(held, Violates("still holds mutex:m"));
   const auto thrown =
       sim::explore({}, [](execution& e) { e.spawn("T0", [] { throw std::runtime_error("no"); }); });
-  EXPECT_EQ(thrown.verdict, verdict::violation);
-  EXPECT_THAT(thrown.message, HasSubstr("exception left task T0: no"));
+  EXPECT_THAT(thrown, Violates("exception left task T0: no"));
   const auto failed =
       sim::explore({}, [](execution& e) { e.spawn("T0", [] { simulated::check(false, "must hold"); }); });
-  EXPECT_EQ(failed.verdict, verdict::violation);
-  EXPECT_THAT(failed.message, HasSubstr("engine_test.cpp"));
+  EXPECT_THAT(failed, Violates("engine_test.cpp"));
   const auto foreign = sim::explore({}, [](execution& e) {
     auto& m = e.make<mutex>("m");
     e.spawn("T0", [&m] { m.unlock(); });
@@ -372,9 +365,8 @@ sim::program reversed_under(bool guarded, bool same_task) {
 
 TEST(OrderGraph, one_run_is_enough_to_tell_of_a_reversal) {
   const auto r = sim::replay("0*10.1*10", reversed_under(false, false));
-  EXPECT_EQ(r.verdict, verdict::clean) << r;
-  ASSERT_EQ(r.findings.size(), 1U);
-  EXPECT_THAT(r.findings[0].objects, UnorderedElementsAre("mutex:a", "mutex:b"));
+  EXPECT_THAT(r, IsClean());
+  EXPECT_THAT(r, FindsReversal("mutex:a", "mutex:b"));
 }
 
 TEST(OrderGraph, a_common_outer_lock_or_a_single_task_makes_it_harmless) {
@@ -406,7 +398,7 @@ sim::program tries(bool declares) {
 
 TEST(OrderGraph, a_try_teaches_nothing_and_might_acquire_declares_its_fallback) {
   EXPECT_THAT(all(tries(false)).findings, IsEmpty());
-  EXPECT_EQ(all(tries(true)).findings.size(), 1U);
+  EXPECT_THAT(all(tries(true)), FindsReversal("lock:a", "lock:b"));
 }
 
 // --- searches ---------------------------------------------------------------------------------------------------------
@@ -575,8 +567,7 @@ TEST(Section, may_not_sleep_or_touch_what_others_see) {
       x.store(1);
     });
   });
-  EXPECT_EQ(r.verdict, verdict::violation);
-  EXPECT_THAT(r.message, HasSubstr("inside a section"));
+  EXPECT_THAT(r, Violates("inside a section"));
 }
 
 TEST(Strategy, a_users_own_can_be_given) {
