@@ -3,33 +3,18 @@
 // between two fibers, timed in turn with the searches.
 //   random: at most 8 switches a step; exhaustive: at most 20. A search of a few executions pays for its set-up (arena,
 //   guarded stacks) besides: compare us/search there. abba, inc and phil end in defects, whose reports are paid for too.
+#include "explore/ping_pong.hpp"
 #include "support/beside.hpp"
 #include "support/programs.hpp"
 
 #include <benchmark/benchmark.h>
-#include <boost/context/fiber.hpp>
-#include <boost/context/protected_fixedsize_stack.hpp>
 
 namespace {
 
 namespace programs = faultline::programs;
 namespace sim = faultline::sim;
+using faultline::bench::ping_pong;
 using faultline::bench::seconds;
-
-/// Two switches a round: there and back.
-class ping_pong {
- public:
-  [[gnu::noinline]] void run(std::uint64_t rounds) {
-    for (; rounds != 0; --rounds) other_ = std::move(other_).resume();
-  }
-
- private:
-  boost::context::fiber other_{std::allocator_arg, boost::context::protected_fixedsize_stack(),
-                               [](boost::context::fiber&& back) {
-                                 for (;;) back = std::move(back).resume();
-                                 return std::move(back);
-                               }};
-};
 
 void BM_explore(benchmark::State& state, sim::strategy_kind strategy, std::uint64_t executions,
                 const sim::program& program) {

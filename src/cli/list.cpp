@@ -114,7 +114,8 @@ std::string as_text() {
   std::string out =
       "Scenarios (* marks the stock policy; the first axis is the one a bare --policy NAME means)\n";
   for (const auto& s : scenario::all()) {
-    out += fmt::format("\n  {}\n      {}\n      thread {}", s.info.name, s.info.summary, s.info.thread);
+    out += fmt::format("\n  {}\n      {}\n      {}", s.info.name, s.info.summary,
+                       s.info.thread == 0 ? "of no thread" : fmt::format("thread {}", s.info.thread));
     if (!s.info.cases.empty()) out += fmt::format(", cases {}", fmt::join(s.info.cases, " "));
     out += fmt::format(", {} row{} in the verdict matrix\n", s.expected.size(),
                        s.expected.size() == 1 ? "" : "s");

@@ -60,10 +60,11 @@ work work_for(const verify_request& wanted) {
   return w;
 }
 
-using cells = std::array<std::string, 9>;
-constexpr std::array<bool, 9> to_the_right{false, false, false, true, false, false, true, false, true};
-const cells heads{"scenario", "policies",   "omit",     "preemptions", "expected",
-                  "got",      "executions", "complete", "seconds"};
+using cells = std::array<std::string, 10>;
+constexpr std::array<bool, 10> to_the_right{false, false, false, true,  false,
+                                            false, false, true,  false, true};
+const cells heads{"scenario", "policies", "omit",       "preemptions", "memory",
+                  "expected", "got",      "executions", "complete",    "seconds"};
 
 cells first_cells(const job& j) {
   cells c;
@@ -71,7 +72,8 @@ cells first_cells(const job& j) {
   c[1] = j.row->policies.empty() ? "stock" : text_of(j.row->policies, ",");
   c[2] = j.row->omit.empty() ? "-" : fmt::format("{}", fmt::join(j.row->omit, ","));
   c[3] = j.row->random_only ? "random" : j.row->preemptions ? std::to_string(*j.row->preemptions) : "any";
-  c[4] = sim::name_of(j.row->verdict);
+  c[4] = sim::name_of(j.row->memory.value_or(j.what->info.memory));
+  c[5] = sim::name_of(j.row->verdict);
   return c;
 }
 
@@ -83,7 +85,7 @@ class table {
       const auto c = first_cells(j);
       for (std::size_t i = 0; i < widths_.size(); ++i) widths_[i] = std::max(widths_[i], c[i].size());
     }
-    widths_[5] = std::max<std::size_t>(widths_[5], 11);
+    widths_[6] = std::max<std::size_t>(widths_[6], 11);
   }
   void print(const cells& c, std::string_view last) const {
     std::string out;
@@ -96,15 +98,15 @@ class table {
   }
 
  private:
-  std::array<std::size_t, 9> widths_{};
+  std::array<std::size_t, 10> widths_{};
 };
 
 void print_row(const table& t, const job& j, const scenario::row_result& result) {
   auto c = first_cells(j);
-  c[5] = sim::name_of(result.report.verdict);
-  c[6] = std::to_string(result.report.executions);
-  c[7] = result.report.complete ? "yes" : "no";
-  c[8] = fmt::format("{:.2f}", result.report.seconds + (result.random ? result.random->seconds : 0));
+  c[6] = sim::name_of(result.report.verdict);
+  c[7] = std::to_string(result.report.executions);
+  c[8] = result.report.complete ? "yes" : "no";
+  c[9] = fmt::format("{:.2f}", result.report.seconds + (result.random ? result.random->seconds : 0));
   std::string last = result.wrong.empty() ? "ok" : "WRONG";
   if (result.random)
     last += fmt::format(", and {} random steps in {} executions", result.random->steps,
@@ -121,6 +123,7 @@ json::object object_of(const job& j, const scenario::row_result& result) {
           {"policy", expected.at("policy")},
           {"omit", expected.at("omit")},
           {"preemptions", expected.at("preemptions")},
+          {"memory", expected.at("memory")},
           {"expected", sim::name_of(j.row->verdict)},
           {"got", sim::name_of(r.verdict)},
           {"executions", r.executions},

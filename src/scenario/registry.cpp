@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The one table of scenarios, axes and steps.
+#include "scenario/lib/steps.hpp"
 #include "scenario/lib_scenarios.hpp"
 #include "scenario/shipped.hpp"
 
@@ -13,6 +14,8 @@
 #include <faultline/scenario/mutants/write_mutants.hpp>
 #include <faultline/sync/rangelock/queue.hpp>
 #include <faultline/sync/refcount.hpp>
+#include <faultline/sync/seqcount.hpp>
+#include <faultline/sync/treiber_stack.hpp>
 #include <faultline/vm/fault.hpp>
 
 #include <algorithm>
@@ -22,7 +25,10 @@ namespace faultline::scenario {
 
 std::span<const scenario> all() {
   static const std::vector<scenario> table = [] {
-    std::vector<scenario> made{both_orders(), fifo_self()};
+    std::vector<scenario> made{both_orders(),      double_checked_init(), double_checked_lookup(),
+                               fifo_self(),        flag_before_wait(),    philosophers_bystander(),
+                               seqlock(),          treiber_aba(),         upgrading_readers(),
+                               writer_starvation()};
     for (const auto& f : shipped_files()) made.push_back(parse(f.text, std::string(f.name)));
     std::sort(made.begin(), made.end(),
               [](const auto& a, const auto& b) { return a.info.name < b.info.name; });
@@ -95,6 +101,21 @@ std::span<const step* const> steps() {
       &kern::offset_lock,
       &vm::unhold_on_error,
       &policy::io::unhold_after_copy,
+      &sync::count_pushes,
+      &sync::seq_read_barrier,
+      &sync::seq_write_barrier,
+      &sync::seq_end_with_release,
+      &sync::seq_begin_with_acquire,
+      &sync::seq_odd_while_written,
+      &sync::seq_look_again,
+      &lib::test_under_the_lock,
+      &lib::drop_before_upgrade,
+      &lib::look_again_after_retake,
+      &lib::yield_to_writers,
+      &lib::lower_fork_first,
+      &lib::recheck_identity,
+      &lib::recheck_under_lock,
+      &lib::publish_with_release,
   };
   return table;
 }

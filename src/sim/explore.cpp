@@ -38,8 +38,11 @@ void refuse_nonsense(const options& how) {
   }
 }
 
-/// Where priorities or handlers decide who can run, operations on different objects need not commute.
-bool reduces(const options& how) { return how.reduce && how.processors == processors::own; }
+/// Where priorities or handlers decide who can run, operations on different objects need not commute. And whether a task can
+/// run, at a moment, is no operation: one execution of a class can starve a task that another does not.
+bool reduces(const options& how) {
+  return how.reduce && how.processors == processors::own && how.starvation_after == 0;
+}
 
 std::unique_ptr<strategy> sampler(strategy_kind kind, const options& how, std::uint64_t first = 0) {
   first += how.shard.index;

@@ -22,6 +22,7 @@ std::string label(const row_of& r) {
   std::string text(r.scenario->info.name);
   for (const auto& [axis, policy] : r.row->policies) text += "_" + policy;
   for (const auto& id : r.row->omit) text += "_without_" + id;
+  if (r.row->memory) text += std::string("_") + sim::name_of(*r.row->memory);
   if (r.row->preemptions) text += "_preemptions_" + std::to_string(*r.row->preemptions);
   for (auto& c : text) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
@@ -115,6 +116,26 @@ TEST(CrossedRead, shared_locks_never_hang_but_the_reversal_is_told) {
   EXPECT_EQ(fixed.verdict, verdict::clean) << fixed;
   EXPECT_TRUE(fixed.complete);
   EXPECT_TRUE(fixed.findings.empty()) << fixed;
+}
+
+TEST(PhilosophersBystander, a_search_names_the_circle_though_somebody_could_go_on) {
+  const auto r = explore("lib/philosophers-bystander", {}, {.omit = {scenario::find_step("PH1")}});
+  ASSERT_EQ(r.verdict, verdict::deadlock) << r;
+  EXPECT_THAT(r.cycle, UnorderedElementsAre("mutex:fork0", "mutex:fork1", "mutex:fork2"));
+  EXPECT_THAT(r.still_running, testing::ElementsAre("bystander"));
+  EXPECT_LE(r.executions, 10U);
+}
+
+TEST(UpgradingReaders, each_waits_for_a_sharer_of_the_lock_that_it_shares_itself) {
+  const auto r = explore("lib/upgrading-readers", {}, {.omit = {scenario::find_step("RW1")}});
+  ASSERT_EQ(r.verdict, verdict::deadlock) << r;
+  EXPECT_THAT(r.cycle, testing::ElementsAre("rw:table", "rw:table"));
+  for (const auto& w : r.waits) {
+    EXPECT_EQ(w.mode, "exclusive");
+    ASSERT_EQ(w.held_by.size(), 1U);
+    EXPECT_EQ(w.held_by[0].mode, "shared");
+    EXPECT_NE(w.held_by[0].task, w.task);
+  }
 }
 
 }  // namespace

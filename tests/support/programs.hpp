@@ -38,20 +38,20 @@ inline sim::program abba(bool ordered = false, bool live = false) {
 }
 
 /// P02: store buffering. Under sequential consistency not both loads read 0; 3 traces.
-inline sim::program store_buffering() {
-  return [](sim::execution& e) {
+inline sim::program store_buffering(std::memory_order order = std::memory_order_seq_cst) {
+  return [order](sim::execution& e) {
     struct state {
       word x{0}, y{0};
       int r[2] = {-1, -1};
     };
     auto& s = e.make<state>();
-    e.spawn("T0", [&s] {
-      s.x.store(1);
-      s.r[0] = s.y.load();
+    e.spawn("T0", [&s, order] {
+      s.x.store(1, order);
+      s.r[0] = s.y.load(order);
     });
-    e.spawn("T1", [&s] {
-      s.y.store(1);
-      s.r[1] = s.x.load();
+    e.spawn("T1", [&s, order] {
+      s.y.store(1, order);
+      s.r[1] = s.x.load(order);
     });
     e.at_end([&s] { sim::world::here().check(s.r[0] != 0 || s.r[1] != 0, "both loads read 0"); });
   };
@@ -141,6 +141,71 @@ inline sim::program readers(int n) {
     e.spawn("T0", [&x] { x.store(1); });
     for (int t = 1; t <= n; ++t) {
       e.spawn("T" + std::to_string(t), [&x] { (void)x.load(); });
+    }
+  };
+}
+
+/// P08: message passing. Under sequential consistency whoever sees the flag sees the data; 3 traces.
+/// \param publish, see  orders of the flag's store and load
+inline sim::program message_passing(std::memory_order publish = std::memory_order_release,
+                                    std::memory_order see = std::memory_order_acquire) {
+  return [publish, see](sim::execution& e) {
+    struct state {
+      word data{0}, flag{0};
+      int a = 0, b = 0;
+    };
+    auto& s = e.make<state>();
+    e.spawn("T0", [&s, publish] {
+      s.data.store(42, std::memory_order_relaxed);
+      s.flag.store(1, publish);
+    });
+    e.spawn("T1", [&s, see] {
+      s.a = s.flag.load(see);
+      s.b = s.data.load(std::memory_order_relaxed);
+    });
+    e.at_end([&s] { sim::world::here().check(s.a != 1 || s.b == 42, "the flag was seen, the data not"); });
+  };
+}
+
+/// P09: indexer. N threads put four words each into a hash table of 128 slots; they meet from 12 threads on. 1, 8, 64, 4096
+/// traces for N = 11, 12, 13, 15.
+inline sim::program indexer(int n) {
+  return [n](sim::execution& e) {
+    constexpr int slots = 128;
+    auto* table =
+        static_cast<word*>(e.here().memory().allocate(sizeof(word) * std::size_t{slots}, alignof(word)));
+    for (int i = 0; i < slots; ++i) ::new (table + i) word(0);
+    for (int t = 0; t < n; ++t) {
+      e.spawn("T" + std::to_string(t), [table, t] {
+        for (int m = 0; m < 4; ++m) {
+          const int w = (m + 1) * 11 + t;
+          int h = (w * 7) % slots;
+          for (int empty = 0; !table[h].compare_exchange_strong(empty, w); empty = 0) h = (h + 1) % slots;
+        }
+      });
+    }
+  };
+}
+
+/// N tasks with a section of one mutex each; N! traces.
+inline sim::program sections(int n) {
+  return [n](sim::execution& e) {
+    auto& m = e.make<mutex>("m");
+    for (int t = 0; t < n; ++t) {
+      e.spawn("T" + std::to_string(t), [&m] {
+        m.lock();
+        m.unlock();
+      });
+    }
+  };
+}
+
+/// N tasks with a read-modify-write of one word each; N! traces, as their order can be told from what they return.
+inline sim::program exchanges(int n) {
+  return [n](sim::execution& e) {
+    auto& x = e.make<word>(0);
+    for (int t = 0; t < n; ++t) {
+      e.spawn("T" + std::to_string(t), [&x] { (void)x.fetch_add(1); });
     }
   };
 }

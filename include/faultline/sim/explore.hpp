@@ -125,7 +125,7 @@ struct options {
   std::uint32_t fires_max = 4;  ///< may_fire: in an execution, while others can run
   std::uint32_t starvation_after =
       0;  ///< progress marks of others, while a task is kept from running; 0: not looked for
-  /// Exhaustive: leave the reduction out. Where a reduction would not be sound (shared CPUs) that is done in any case.
+  /// Exhaustive: leave the reduction out. Where a reduction would not be sound (shared CPUs, starvation) it is done anyway.
   bool reduce = true;
   bool stop_at_first = true;
   std::uint32_t livelock_rounds = 16;  ///< fair rounds without a progress mark

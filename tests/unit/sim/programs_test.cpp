@@ -52,7 +52,28 @@ INSTANTIATE_TEST_SUITE_P(sim, Programs,
                                          counted{"P07_readers2", programs::readers(2), 4, 0},
                                          counted{"P07_readers5", programs::readers(5), 32, 0},
                                          counted{"P07_readers8", programs::readers(8), 256, 0},
-                                         counted{"P07_readers10", programs::readers(10), 1'024, 0}),
+                                         counted{"P07_readers10", programs::readers(10), 1'024, 0},
+                                         counted{"P08_mp", programs::message_passing(), 3, 0},
+                                         counted{"P08_mp_relaxed",
+                                                 programs::message_passing(std::memory_order_relaxed,
+                                                                           std::memory_order_relaxed),
+                                                 3, 0},
+                                         counted{"P09_indexer11", programs::indexer(11), 1, 0},
+                                         counted{"P09_indexer12", programs::indexer(12), 8, 0},
+                                         counted{"P09_indexer13", programs::indexer(13), 64, 0},
+                                         counted{"P09_indexer15", programs::indexer(15), 4'096, 0},
+                                         counted{"sections7", programs::sections(7), 5'040, 0},
+                                         counted{"exchanges7", programs::exchanges(7), 5'040, 0}),
+                         [](const auto& i) { return i.param.name; });
+
+// Closed forms, as large as they take about a second here; bench/explore/counts_bench.cpp has the largest.
+INSTANTIATE_TEST_SUITE_P(closed_forms, Programs,
+                         testing::Values(counted{"phil16", programs::philosophers(16), 65'535, 1},
+                                         counted{"readers17", programs::readers(17), 131'072, 0},
+                                         counted{"lastzero12", programs::last_zero(12), 15'360, 0},
+                                         counted{"inc6", programs::increments(6), 518'400, 517'680},
+                                         counted{"sections9", programs::sections(9), 362'880, 0},
+                                         counted{"exchanges9", programs::exchanges(9), 362'880, 0}),
                          [](const auto& i) { return i.param.name; });
 
 TEST(Abba, live_is_a_cycle_that_names_locks_and_holders_under_exhaustive) {

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The explorer beside Relacy, on the same programs, in one process, in turns; and both beside a raw fiber switch.
+//   random/    executions a second, and a step in switches
+//   complete/  the whole tree: executions and time until every interleaving was covered
+//   bug/       executions until the defect is found: random, over 200 searches, and in the order of the whole search
+// A step is an operation on an atomic or a mutex. Relacy always models stale reads.
+#include "explore/ping_pong.hpp"
+#include "peers/relacy_programs.hpp"
+#include "support/beside.hpp"
+#include "support/programs.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace programs = faultline::programs;
+namespace relacy = faultline::bench::relacy;
+namespace sim = faultline::sim;
+using faultline::bench::ping_pong;
+using faultline::bench::seconds;
+
+struct pair {
+  const char* name;
+  relacy::program theirs;
+  sim::program ours;
+};
+
+/// What one side did in all turns so far.
+struct tally {
+  double taken = 0;
+  std::uint64_t executions = 0;
+  std::uint64_t steps = 0;
+
+  [[nodiscard]] double rate() const { return static_cast<double>(executions) / taken; }
+  [[nodiscard]] double step_ns() const { return taken * 1e9 / static_cast<double>(steps); }
+};
+
+void add(tally& t, const sim::options& how, const sim::program& p) {
+  sim::report r;
+  t.taken += seconds([&] { r = sim::explore(how, p); });
+  t.executions += r.executions + r.blocked;
+  t.steps += r.steps;
+}
+
+void add(tally& t, relacy::program p, relacy::search how, std::uint64_t from, std::uint64_t executions) {
+  relacy::outcome o;
+  t.taken += seconds([&] { o = relacy::run(p, how, from, executions); });
+  t.executions += o.executions;
+  t.steps += o.steps;
+}
+
+/// Nanoseconds of one switch, timed in the same turns.
+class switches {
+ public:
+  void add() {
+    constexpr std::uint64_t rounds = 20'000;
+    taken_ += seconds([&] { raw_.run(rounds); });
+    done_ += 2 * rounds;
+  }
+  [[nodiscard]] double ns() const { return taken_ * 1e9 / static_cast<double>(done_); }
+
+ private:
+  ping_pong raw_;
+  double taken_ = 0;
+  std::uint64_t done_ = 0;
+};
+
+void BM_random(benchmark::State& state, const pair& p) {
+  constexpr std::uint64_t executions = 20'000;
+  switches raw;
+  tally ours;
+  tally theirs;
+  std::uint64_t turn = 0;
+  for (auto _ : state) {
+    raw.add();
+    const double before = ours.taken;
+    add(ours,
+        {.strategy = sim::strategy_kind::random,
+         .seed = turn + 1,
+         .executions_max = executions,
+         .stop_at_first = false},
+        p.ours);
+    state.SetIterationTime(ours.taken - before);
+    add(theirs, p.theirs, relacy::search::random, turn * executions + 1, executions);
+    ++turn;
+  }
+  state.counters["ours/s"] = ours.rate();
+  state.counters["relacy/s"] = theirs.rate();
+  state.counters["x_relacy"] = ours.rate() / theirs.rate();
+  state.counters["ours_x_switch"] = ours.step_ns() / raw.ns();
+  state.counters["relacy_x_switch"] = theirs.step_ns() / raw.ns();
+  state.counters["switch_ns"] = raw.ns();
+}
+
+void BM_complete(benchmark::State& state, const pair& p) {
+  switches raw;
+  tally ours;
+  tally theirs;
+  std::uint64_t turns = 0;
+  for (auto _ : state) {
+    raw.add();
+    const double before = ours.taken;
+    add(ours, {.stop_at_first = false}, p.ours);
+    state.SetIterationTime(ours.taken - before);
+    add(theirs, p.theirs, relacy::search::full, 1, 0);
+    ++turns;
+  }
+  const auto each = [turns](double total) { return total / static_cast<double>(turns); };
+  state.counters["ours"] = each(static_cast<double>(ours.executions));
+  state.counters["relacy"] = each(static_cast<double>(theirs.executions));
+  state.counters["ours_us"] = each(ours.taken) * 1e6;
+  state.counters["relacy_us"] = each(theirs.taken) * 1e6;
+  state.counters["ours_x_switch"] = ours.step_ns() / raw.ns();
+  state.counters["relacy_x_switch"] = theirs.step_ns() / raw.ns();
+}
+
+void count(benchmark::State& state, const std::string& who, std::vector<std::uint64_t> found) {
+  std::sort(found.begin(), found.end());
+  const auto n = found.size();
+  double sum = 0;
+  for (const auto f : found) sum += static_cast<double>(f);
+  state.counters[who + "_median"] = static_cast<double>(found[(n - 1) / 2]);
+  state.counters[who + "_mean"] = sum / static_cast<double>(n);
+  state.counters[who + "_p90"] = static_cast<double>(found[n * 9 / 10 - 1]);
+}
+
+void BM_bug(benchmark::State& state, const pair& p) {
+  constexpr std::uint64_t searches = 200;
+  constexpr std::uint64_t executions = 10'000;
+  std::vector<std::uint64_t> ours;
+  std::vector<std::uint64_t> theirs;
+  bool all = true;
+  for (auto _ : state) {
+    for (std::uint64_t s = 0; s < searches; ++s) {
+      const auto r = sim::explore(
+          {.strategy = sim::strategy_kind::random, .seed = s + 1, .executions_max = executions}, p.ours);
+      const auto o = relacy::run(p.theirs, relacy::search::random, s * executions + 1, executions);
+      all = all && r.defects != 0 && o.defect;
+      ours.push_back(r.executions);
+      theirs.push_back(o.executions);
+    }
+  }
+  const auto r = sim::explore({}, p.ours);
+  const auto o = relacy::run(p.theirs, relacy::search::full);
+  if (!all || r.defects == 0 || !o.defect) state.SkipWithError("a search did not find the defect");
+  count(state, "ours", std::move(ours));
+  count(state, "relacy", std::move(theirs));
+  state.counters["ours_tree"] = static_cast<double>(r.executions + r.blocked);
+  state.counters["relacy_tree"] = static_cast<double>(o.executions);
+}
+
+const std::vector<pair>& correct() {
+  static const std::vector<pair> all{{"abba_ok", relacy::program::abba_ok, programs::abba(true)},
+                                     {"sb_ok", relacy::program::sb_ok, programs::store_buffering()},
+                                     {"rc_ok", relacy::program::rc_ok, programs::refcount(true)}};
+  return all;
+}
+
+const std::vector<pair>& buggy() {
+  static const std::vector<pair> all{{"abba", relacy::program::abba, programs::abba()},
+                                     {"rc", relacy::program::rc, programs::refcount(false)}};
+  return all;
+}
+
+const int registered = [] {
+  for (const auto& p : correct()) {
+    benchmark::RegisterBenchmark((std::string("random/") + p.name).c_str(), BM_random, p)
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond)
+        ->MinTime(0.2)
+        ->Repetitions(9)
+        ->ReportAggregatesOnly();
+  }
+  for (const auto& p : correct()) {
+    // Relacy takes seconds for rc_ok.
+    const bool slow = p.theirs == relacy::program::rc_ok;
+    benchmark::RegisterBenchmark((std::string("complete/") + p.name).c_str(), BM_complete, p)
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond)
+        ->Iterations(slow ? 1 : 200)
+        ->Repetitions(slow ? 3 : 9)
+        ->ReportAggregatesOnly();
+  }
+  for (const auto& p : buggy()) {
+    benchmark::RegisterBenchmark((std::string("bug/") + p.name).c_str(), BM_bug, p)
+        ->Unit(benchmark::kMillisecond)
+        ->Iterations(1)
+        ->Repetitions(1);
+  }
+  return 0;
+}();
+
+}  // namespace
