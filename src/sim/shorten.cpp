@@ -265,7 +265,8 @@ class shortener {
           return;
         }
         more = engine_.run(s);
-        count();
+        // Its look for races takes the longer the longer the execution is.
+        steps_ += std::uint64_t{engine_.steps()} * (1 + engine_.steps() / 256);
         if (kind_of(engine_) != kind_) continue;
         guided_strategy again(engine_.choices());
         (void)engine_.run(again);

@@ -153,7 +153,7 @@ std::set<std::string> keys(const std::map<std::string, std::uint64_t>& outcomes)
 
 TEST_P(MemoryOracle, ShowsWhatTheMachineCanDoAndNothingElse) {
   const char* factor = std::getenv("FAULTLINE_ORACLE_FACTOR");
-  const int programs = 3500 * (factor != nullptr ? std::max(1, std::atoi(factor)) : 1);
+  const int programs = 10000 * (factor != nullptr ? std::max(1, std::atoi(factor)) : 1);
   std::mt19937 random(20261201);
   std::uint64_t executions = 0;
   for (int n = 0; n < programs; ++n) {

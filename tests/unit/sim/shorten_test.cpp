@@ -105,6 +105,16 @@ TEST(Shorten, TwoPreemptionsWhereTwoAreNeeded) {
   EXPECT_EQ(s.report.message, found.message);
 }
 
+TEST(Shorten, TenThousandRandomStepsBecomeTwoPreemptions) {
+  const auto p = needs_two(3400);
+  const sim::options how{.strategy = sim::strategy_kind::random, .seed = 5, .executions_max = 200'000};
+  const auto found = sim::explore(how, p);
+  ASSERT_EQ(found.verdict, sim::verdict::violation);
+  const auto s = sim::shorten(found, p, how, 20'000'000);
+  EXPECT_GE(s.before.steps, 10'000U);
+  EXPECT_EQ(s.after.preemptions, 2U) << s.report.schedule;
+}
+
 TEST(Shorten, KeepsTheKindOfDefect) {
   // Two deadlocks: of a and b, in one preemption; of c and d, in two at least for it comes after.
   const auto p = [](sim::execution& e) {
