@@ -53,9 +53,10 @@ void take_preemptions(const std::string& text, sim::options& how) {
   const auto* const end = digits.data() + digits.size();
   const auto got = std::from_chars(digits.data(), end, bound);
   if (got.ec != std::errc{} || got.ptr != end || bound > 1'000'000) {
-    throw usage_error(fmt::format(
-        "--preemptions {}: write a whole number N to 1000000, or 0..N for bounds 0 to N one after the other",
-        text));
+    throw usage_error(
+        fmt::format("--preemptions: \"{}\" is not a whole number N from 0 to 1000000, nor 0..N for bounds 0 "
+                    "to N one after the other",
+                    text));
   }
   how.preemptions = bound;
   how.iterate_bounds = digits.size() != text.size();
@@ -211,6 +212,7 @@ exit_status explore(const explore_request& wanted, const std::string& program) {
     r = wanted.checkers ? beside.explore(how, p) : sim::explore(how, p);
   }
   auto results = wanted.checkers ? beside.results(r) : checker_results{};
+  how.shard = {};  // what follows is no part of the search
   if (!r.interrupted) confirm_findings(wanted, run, r, results, how, p);
   const auto shorter = shortened_for(wanted, r, how, p);
   shown.clear();

@@ -12,6 +12,7 @@ namespace faultline::scenario {
 [[nodiscard]] scenario fifo_self();
 [[nodiscard]] scenario flag_before_wait();
 [[nodiscard]] scenario philosophers_bystander();
+[[nodiscard]] scenario priority_inversion();
 [[nodiscard]] scenario seqlock();
 [[nodiscard]] scenario treiber_aba();
 [[nodiscard]] scenario upgrading_readers();

@@ -25,10 +25,10 @@ namespace faultline::scenario {
 
 std::span<const scenario> all() {
   static const std::vector<scenario> table = [] {
-    std::vector<scenario> made{both_orders(),      double_checked_init(), double_checked_lookup(),
-                               fifo_self(),        flag_before_wait(),    philosophers_bystander(),
-                               seqlock(),          treiber_aba(),         upgrading_readers(),
-                               writer_starvation()};
+    std::vector<scenario> made{
+        both_orders(),      double_checked_init(),    double_checked_lookup(), fifo_self(),
+        flag_before_wait(), philosophers_bystander(), priority_inversion(),    seqlock(),
+        treiber_aba(),      upgrading_readers(),      writer_starvation()};
     for (const auto& f : shipped_files()) made.push_back(parse(f.text, std::string(f.name)));
     std::sort(made.begin(), made.end(),
               [](const auto& a, const auto& b) { return a.info.name < b.info.name; });
@@ -112,6 +112,7 @@ std::span<const step* const> steps() {
       &lib::drop_before_upgrade,
       &lib::look_again_after_retake,
       &lib::yield_to_writers,
+      &lib::lend_to_owner,
       &lib::lower_fork_first,
       &lib::recheck_identity,
       &lib::recheck_under_lock,

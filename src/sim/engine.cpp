@@ -47,6 +47,8 @@ void engine::reset() {
   width_ = how_.memory == memory_model::weak ? tasks_max : 0;
   history_ = how_.memory == memory_model::weak ? how_.history : 0;
   sequential_ = fires_ = idle_fires_ = 0;
+  fingerprint_ = nullptr;
+  states_.clear();
   fences_.clear();
   time_ = {};
   cpus_.fill({});
@@ -86,6 +88,7 @@ bool engine::run(strategy& s) {
 
   execution e(*this);
   task_table_ = enroll(&task_table_, "tasks", "");
+  if (how_.timers == sim::timers::maximal_progress) timers_object_ = enroll(&timers_object_, "timers", "");
   if (how_.memory == memory_model::weak) fence_object_ = enroll(&fence_object_, "fence", "");
   program_(e);
   start_tasks();
@@ -329,14 +332,20 @@ void engine::dispatch(sim::fiber& from) {
 
 /// The task or agent whose operation is the next step, or no_task at the end of the execution.
 task_id engine::choose() {
-  const task_set ready_now = enabled();
+  task_set ready_now = enabled();
   const bool only_idle_daemons =
       (ready_now & ~daemons_) == 0 && idle_rounds_ > std::uint64_t{64} * how_.livelock_rounds;
   task_id chosen = no_task;
+  const bool circle = fingerprint_ != nullptr && ready_now != 0 && state_is_back(ready_now);
+  if (fingerprint_ != nullptr) ready_now = enabled();
   if (ready_now == 0 || only_idle_daemons) {
     end_stuck();
   } else if (step_ >= how_.steps_per_execution) {
     outcome_.truncated = true;
+  } else if (circle) {
+    running_ = no_task;
+    defect(verdict::livelock,
+           "a state came back, and nobody achieved anything: the tasks go round in a circle");
   } else {
     const choice_point cp{.step = step_,
                           .enabled = ready_now,
@@ -497,7 +506,42 @@ void world::progress() noexcept {
   e.relaxed_ = 0;
   e.idle_rounds_ = 0;
   e.idle_fires_ = 0;
+  e.states_.clear();
   if (e.how_.starvation_after != 0) e.note_who_is_kept_back();
+}
+
+void world::set_fingerprint(std::uint64_t (*of)(void*), void* context) noexcept {
+  self_engine().fingerprint_ = of;
+  self_engine().fingerprint_context_ = context;
+}
+
+/// The user's state with what each task is about to do. A circle is a livelock only if it is fair: whoever can run has run.
+bool engine::state_is_back(task_set enabled) {
+  auto state = fingerprint_(fingerprint_context_);
+  const auto mix = [&state](std::uint64_t part) {
+    state = (state ^ part) * 0xff51afd7ed558ccdU;
+    state ^= state >> 33U;
+  };
+  mix(unfinished_);
+  mix(armed_);
+  for (task_set rest = unfinished_; rest != 0; rest &= rest - 1) {
+    const auto& o = pending_[static_cast<task_id>(std::countr_zero(rest))];
+    mix((std::uint64_t{static_cast<std::uint8_t>(o.kind)} << 32U) | o.first.object);
+  }
+  const auto [before, fresh] = states_.try_emplace(state, step_);
+  if (fresh) return false;
+  task_set ran = 0;
+  for (std::uint32_t s = before->second; s < step_; ++s) ran |= only(choices_[s].task);
+  const task_set people = enabled & ~daemons_;
+  if (people != 0 && (people & ~ran) == 0) return true;
+  // Round once more shows nothing new: those who went round give way to the others.
+  relaxes_ = true;
+  for (task_set rest = ran & unfinished_; rest != 0; rest &= rest - 1) {
+    const auto t = static_cast<task_id>(std::countr_zero(rest));
+    giving_way_ |= only(t);
+    tasks_[t]->waits_for_turns |= enabled & ~ran;
+  }
+  return false;
 }
 
 /// Others achieve something. Who has been unable to run, each time, for too long? Cleared where a task could have run.

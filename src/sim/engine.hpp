@@ -153,6 +153,7 @@ class engine final : public world {
   void dispatch(sim::fiber& from);
   [[nodiscard]] task_id choose();
   void note_who_is_kept_back();
+  [[nodiscard]] bool state_is_back(task_set enabled);
   [[nodiscard]] task_set enabled() const;
   [[nodiscard]] bool ready(task_id t) const;
   [[noreturn]] void leave_task();
@@ -288,9 +289,13 @@ class engine final : public world {
   bool overflowed_ = false;
   mutable bool fires_bounded_ = false;
   bool user_bytes_ = false;
+  object_id timers_object_ = no_object;  ///< maximal progress: what all timers share
   object_id fence_object_ = no_object;  ///< weak: what seq_cst operations and fences share
   std::uint32_t sequential_ = 0;        ///< weak: seq_cst operations so far
   std::vector<fence_record> fences_;
+  std::uint64_t (*fingerprint_)(void*) = nullptr;
+  void* fingerprint_context_ = nullptr;
+  std::map<std::uint64_t, std::uint32_t> states_;  ///< steps before which they were met, since the last progress mark
   vector_clock knowledge_;
   const vector_clock* latest_release_ = nullptr;
   std::chrono::nanoseconds time_{0};

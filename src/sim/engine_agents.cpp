@@ -51,7 +51,13 @@ void engine::set_timer(task_id t, std::chrono::nanoseconds length, const operati
   me.time_out = false;
   me.deadline = time_ + std::max(length, std::chrono::nanoseconds{0});
   arm(t, fire);
-  pending_[agent_of(t)].follows = me.last_step;
+  auto& o = pending_[agent_of(t)];
+  o.follows = me.last_step;
+  if (how_.timers == sim::timers::maximal_progress) {
+    // Which of two fires first decides who goes on before the other does. And it has to wait for all tasks.
+    o.second = {timers_object_, touch::write};
+    o.ready = [](const operation&) { return true; };
+  }
 }
 
 /// \param others  everybody else who can run

@@ -145,6 +145,8 @@ report replay(std::string_view schedule, const program& p, options how) {
   how.schedule = schedule;
   how.preemptions.reset();
   how.iterate_bounds = false;
+  how.shard = {};
+  how.custom = {};
   return explore(how, p);
 }
 

@@ -37,7 +37,7 @@ std::vector<row> rows_of(const shortened& s, const std::vector<std::string>& sho
     std::size_t left_out = 0;
     const auto column = column_of(shown, s.events[i].task);
     const auto flush = [&] {
-      if (left_out != 0) rows.push_back({"", column, fmt::format("({} more)", left_out)});
+      if (left_out != 0) rows.back().text += fmt::format(" (+{})", left_out);
       left_out = 0;
     };
     for (std::size_t k = i; k < end; ++k) {

@@ -96,17 +96,19 @@ TEST(Cli, a_full_standard_output_is_2) { EXPECT_EQ(run("list >/dev/full").status
 // --- errors -----------------------------------------------------------------------------------------------------------
 
 TEST(Cli, names_the_valid_ones_and_the_nearest) {
-  expect_error("", "demo, explore, list, litmus, replay, verify");
+  expect_error("", "demo, explore, list, litmus, merge, replay, verify");
   expect_error("explor", "did you mean explore?");
   expect_error("explore vn-io-fault/crosed-write", "did you mean " + crossed + "?", "here are: ");
   expect_error("explore crossed-write", "did you mean " + crossed + "?");
   expect_error("explore " + crossed + " --policy vn-io-falt", "did you mean vn-io-fault?", "vnode-locked");
   expect_error("explore " + crossed + " --policy nonsense=x", "unknown policy axis \"nonsense\"");
   expect_error("explore " + crossed + " --omit nonsense", "unknown step \"nonsense\"", "V1");
-  expect_error("explore " + crossed + " --strategy pct", "exhaustive, random");
-  expect_error("explore " + crossed + " --memory tso", "there are: sc");
+  expect_error("explore " + crossed + " --strategy pcr", "exhaustive, random, pct, pos, auto");
+  expect_error("explore " + crossed + " --memory tos", "sc, tso, weak");
+  expect_error("explore " + crossed + " --processors mine", "own, shared");
+  expect_error("explore " + crossed + " --timers never", "may-fire, maximal-progress");
   expect_error("explore " + crossed + " --granularity medium", "fine, coarse");
-  expect_error("explore " + crossed + " --jobs 4", "unknown option \"--jobs\"");
+  expect_error("explore " + crossed + " --jbos 4", "unknown option \"--jbos\"");
   expect_error("verify nonsense", "unknown scenario \"nonsense\"");
 }
 

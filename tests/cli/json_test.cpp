@@ -32,12 +32,12 @@ std::vector<std::string> keys_of(const json::object& object) {
 
 TEST(CliJson, explore_has_these_keys) {
   const auto found = object_of(run("explore " + crossed + " --policy vnode-locked --json"));
-  EXPECT_THAT(
-      keys_of(found),
-      ElementsAre("scenario", "policy", "omit", "strategy", "granularity", "preemptions", "memory", "seed",
-                  "verdict", "expected", "executions", "truncated", "complete", "seconds", "findings",
-                  "observations", "cycle", "schedule", "blocked", "steps", "why_incomplete", "message",
-                  "waits", "outcomes", "by_verdict", "steps_reached", "steps_skipped"));
+  EXPECT_THAT(keys_of(found),
+              ElementsAre("scenario", "policy", "omit", "strategy", "granularity", "preemptions", "memory",
+                          "seed", "verdict", "expected", "executions", "truncated", "complete", "seconds",
+                          "findings", "observations", "cycle", "schedule", "blocked", "steps",
+                          "why_incomplete", "message", "waits", "outcomes", "by_verdict", "steps_reached",
+                          "steps_skipped", "processors", "timers", "shortened"));
 }
 
 TEST(CliJson, explore_says_what_it_did_and_what_it_found) {
@@ -107,8 +107,9 @@ TEST(CliJson, list_has_every_expectation) {
   const auto listed = object_of(got);
   EXPECT_THAT(keys_of(listed), ElementsAre("scenarios", "cases", "axes", "mutants", "steps"));
   for (const auto& s : listed.at("scenarios").as_array()) {
-    EXPECT_THAT(keys_of(s.as_object()), ElementsAre("name", "summary", "thread", "cases", "axes", "stock",
-                                                    "granularity", "expectations"));
+    EXPECT_THAT(keys_of(s.as_object()),
+                ElementsAre("name", "summary", "thread", "cases", "axes", "stock", "granularity", "memory",
+                            "processors", "timers", "expectations"));
     EXPECT_FALSE(s.at("expectations").as_array().empty()) << s.at("name").as_string();
     for (const auto& row : s.at("expectations").as_array()) {
       EXPECT_THAT(keys_of(row.as_object()),

@@ -45,6 +45,15 @@ class execution {
     check_ = &make<stored>(std::forward<F>(check));
     run_check_ = [](void* f) { (*static_cast<stored*>(f))(); };
   }
+  /// What decides how the execution goes on, as one number: shared state, and where the tasks are as far as their next
+  /// operation does not tell. Asked before each step. If it comes back, nothing was achieved in between, and everybody who could
+  /// run did, that is a livelock, however the tasks spin.
+  template <std::invocable F>
+  void fingerprint(F&& f) {
+    using stored = std::decay_t<F>;
+    auto& kept = make<stored>(std::forward<F>(f));
+    world_.set_fingerprint([](void* g) -> std::uint64_t { return (*static_cast<stored*>(g))(); }, &kept);
+  }
   void run_check() const {
     if (check_ != nullptr) run_check_(check_);
   }

@@ -207,6 +207,9 @@ class world {
         cpu, [](void* f) { (*static_cast<stored*>(f))(); }, kept);
   }
 
+  /// See execution::fingerprint().
+  void set_fingerprint(std::uint64_t (*of)(void*), void* context) noexcept;
+
   void push_frame(const char* function, const char* object) noexcept;
   void pop_frame() noexcept;
   [[nodiscard]] bool frame_active(std::string_view function) const noexcept;

@@ -13,6 +13,9 @@ inline constexpr step drop_before_upgrade{"upgrade.drop-before", "RW1",
 inline constexpr step look_again_after_retake{"upgrade.look-again", "RW2", "both insert what neither found"};
 inline constexpr step yield_to_writers{"readers.yield-to-writers", "RW3",
                                        "starvation: a writer waits for as long as readers overlap"};
+inline constexpr step lend_to_owner{
+    "turnstile.lend-to-owner", "PI1",
+    "inversion: an urgent task waits for whatever runs before the owner of its lock"};
 inline constexpr step lower_fork_first{"philosophers.lower-fork-first", "PH1",
                                        "deadlock: everybody has one fork"};
 inline constexpr step recheck_identity{"lookup.recheck-identity", "DL1",
