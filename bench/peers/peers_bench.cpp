@@ -3,7 +3,8 @@
 //   random/    executions a second, and a step in switches
 //   complete/  the whole tree: executions and time until every interleaving was covered
 //   bug/       executions until the defect is found: random, over 200 searches, and in the order of the whole search
-// A step is an operation on an atomic or a mutex. Relacy always models stale reads.
+// sc: sequentially consistent; weak: with stale reads, which Relacy always models. A step is an operation on an atomic or a
+// mutex.
 #include "explore/ping_pong.hpp"
 #include "peers/relacy_programs.hpp"
 #include "support/beside.hpp"
@@ -69,53 +70,69 @@ class switches {
   std::uint64_t done_ = 0;
 };
 
+/// The three that are compared, in turns.
+struct contest {
+  switches raw;
+  tally sc;
+  tally weak;
+  tally theirs;
+
+  void report(benchmark::State& state) const {
+    state.counters["sc_x_switch"] = sc.step_ns() / raw.ns();
+    state.counters["weak_x_switch"] = weak.step_ns() / raw.ns();
+    state.counters["relacy_x_switch"] = theirs.step_ns() / raw.ns();
+    state.counters["switch_ns"] = raw.ns();
+  }
+};
+
 void BM_random(benchmark::State& state, const pair& p) {
   constexpr std::uint64_t executions = 20'000;
-  switches raw;
-  tally ours;
-  tally theirs;
+  contest c;
   std::uint64_t turn = 0;
   for (auto _ : state) {
-    raw.add();
-    const double before = ours.taken;
-    add(ours,
-        {.strategy = sim::strategy_kind::random,
-         .seed = turn + 1,
-         .executions_max = executions,
-         .stop_at_first = false},
-        p.ours);
-    state.SetIterationTime(ours.taken - before);
-    add(theirs, p.theirs, relacy::search::random, turn * executions + 1, executions);
+    sim::options how{.strategy = sim::strategy_kind::random,
+                     .seed = turn + 1,
+                     .executions_max = executions,
+                     .stop_at_first = false};
+    c.raw.add();
+    const double before = c.sc.taken;
+    add(c.sc, how, p.ours);
+    state.SetIterationTime(c.sc.taken - before);
+    how.memory = sim::memory_model::weak;
+    add(c.weak, how, p.ours);
+    add(c.theirs, p.theirs, relacy::search::random, turn * executions + 1, executions);
     ++turn;
   }
-  state.counters["ours/s"] = ours.rate();
-  state.counters["relacy/s"] = theirs.rate();
-  state.counters["x_relacy"] = ours.rate() / theirs.rate();
-  state.counters["ours_x_switch"] = ours.step_ns() / raw.ns();
-  state.counters["relacy_x_switch"] = theirs.step_ns() / raw.ns();
-  state.counters["switch_ns"] = raw.ns();
+  c.report(state);
+  state.counters["sc/s"] = c.sc.rate();
+  state.counters["weak/s"] = c.weak.rate();
+  state.counters["relacy/s"] = c.theirs.rate();
+  state.counters["sc_x_relacy"] = c.sc.rate() / c.theirs.rate();
+  state.counters["weak_x_relacy"] = c.weak.rate() / c.theirs.rate();
 }
 
 void BM_complete(benchmark::State& state, const pair& p) {
-  switches raw;
-  tally ours;
-  tally theirs;
+  contest c;
   std::uint64_t turns = 0;
   for (auto _ : state) {
-    raw.add();
-    const double before = ours.taken;
-    add(ours, {.stop_at_first = false}, p.ours);
-    state.SetIterationTime(ours.taken - before);
-    add(theirs, p.theirs, relacy::search::full, 1, 0);
+    sim::options how{.stop_at_first = false};
+    c.raw.add();
+    const double before = c.sc.taken;
+    add(c.sc, how, p.ours);
+    state.SetIterationTime(c.sc.taken - before);
+    how.memory = sim::memory_model::weak;
+    add(c.weak, how, p.ours);
+    add(c.theirs, p.theirs, relacy::search::full, 1, 0);
     ++turns;
   }
-  const auto each = [turns](double total) { return total / static_cast<double>(turns); };
-  state.counters["ours"] = each(static_cast<double>(ours.executions));
-  state.counters["relacy"] = each(static_cast<double>(theirs.executions));
-  state.counters["ours_us"] = each(ours.taken) * 1e6;
-  state.counters["relacy_us"] = each(theirs.taken) * 1e6;
-  state.counters["ours_x_switch"] = ours.step_ns() / raw.ns();
-  state.counters["relacy_x_switch"] = theirs.step_ns() / raw.ns();
+  c.report(state);
+  const auto show = [&](const std::string& who, const tally& t) {
+    state.counters[who] = static_cast<double>(t.executions / turns);
+    state.counters[who + "_us"] = t.taken * 1e6 / static_cast<double>(turns);
+  };
+  show("sc", c.sc);
+  show("weak", c.weak);
+  show("relacy", c.theirs);
 }
 
 void count(benchmark::State& state, const std::string& who, std::vector<std::uint64_t> found) {
@@ -128,7 +145,7 @@ void count(benchmark::State& state, const std::string& who, std::vector<std::uin
   state.counters[who + "_p90"] = static_cast<double>(found[n * 9 / 10 - 1]);
 }
 
-void BM_bug(benchmark::State& state, const pair& p) {
+void BM_bug(benchmark::State& state, const pair& p, sim::memory_model memory) {
   constexpr std::uint64_t searches = 200;
   constexpr std::uint64_t executions = 10'000;
   std::vector<std::uint64_t> ours;
@@ -136,15 +153,18 @@ void BM_bug(benchmark::State& state, const pair& p) {
   bool all = true;
   for (auto _ : state) {
     for (std::uint64_t s = 0; s < searches; ++s) {
-      const auto r = sim::explore(
-          {.strategy = sim::strategy_kind::random, .seed = s + 1, .executions_max = executions}, p.ours);
+      const auto r = sim::explore({.strategy = sim::strategy_kind::random,
+                                   .memory = memory,
+                                   .seed = s + 1,
+                                   .executions_max = executions},
+                                  p.ours);
       const auto o = relacy::run(p.theirs, relacy::search::random, s * executions + 1, executions);
       all = all && r.defects != 0 && o.defect;
       ours.push_back(r.executions);
       theirs.push_back(o.executions);
     }
   }
-  const auto r = sim::explore({}, p.ours);
+  const auto r = sim::explore({.memory = memory}, p.ours);
   const auto o = relacy::run(p.theirs, relacy::search::full);
   if (!all || r.defects == 0 || !o.defect) state.SkipWithError("a search did not find the defect");
   count(state, "ours", std::move(ours));
@@ -161,8 +181,10 @@ const std::vector<pair>& correct() {
 }
 
 const std::vector<pair>& buggy() {
-  static const std::vector<pair> all{{"abba", relacy::program::abba, programs::abba()},
-                                     {"rc", relacy::program::rc, programs::refcount(false)}};
+  static const std::vector<pair> all{
+      {"abba", relacy::program::abba, programs::abba()},
+      {"sb", relacy::program::sb, programs::store_buffering(std::memory_order_relaxed)},
+      {"rc", relacy::program::rc, programs::refcount(false)}};
   return all;
 }
 
@@ -186,10 +208,15 @@ const int registered = [] {
         ->ReportAggregatesOnly();
   }
   for (const auto& p : buggy()) {
-    benchmark::RegisterBenchmark((std::string("bug/") + p.name).c_str(), BM_bug, p)
-        ->Unit(benchmark::kMillisecond)
-        ->Iterations(1)
-        ->Repetitions(1);
+    for (const auto memory : {sim::memory_model::sc, sim::memory_model::weak}) {
+      // Sequentially consistent, sb is right.
+      if (p.theirs == relacy::program::sb && memory == sim::memory_model::sc) continue;
+      benchmark::RegisterBenchmark((std::string("bug/") + sim::name_of(memory) + "/" + p.name).c_str(),
+                                   BM_bug, p, memory)
+          ->Unit(benchmark::kMillisecond)
+          ->Iterations(1)
+          ->Repetitions(1);
+    }
   }
   return 0;
 }();

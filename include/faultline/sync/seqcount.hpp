@@ -46,7 +46,7 @@ inline constexpr step seq_look_again{"seqcount.look-again", "SQ6",
 template <substrate S>
 class seqcount {
  public:
-  seqcount() noexcept : count_(0) {}
+  seqcount() : count_(0) { S::name(count_, "seqcount"); }
   seqcount(const seqcount&) = delete;
   seqcount& operator=(const seqcount&) = delete;
 

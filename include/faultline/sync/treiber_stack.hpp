@@ -43,7 +43,9 @@ class treiber_stack {
   };
 
   /// \param links  of all nodes that will ever be on the stack; they outlive it. It starts empty
-  explicit treiber_stack(std::span<link> links) noexcept : links_(links), head_(pack(none, 0)) {}
+  explicit treiber_stack(std::span<link> links) : links_(links), head_(pack(none, 0)) {
+    S::name(head_, "head");
+  }
   treiber_stack(const treiber_stack&) = delete;
   treiber_stack& operator=(const treiber_stack&) = delete;
 

@@ -13,27 +13,25 @@ namespace faultline::scenario {
 
 namespace {
 
-using S = simulated;
-
 struct page {
-  S::mutex busy{"p"};
-  S::var<std::size_t> offset{1};  // guarded by busy
+  simulated::mutex busy{"p"};
+  simulated::var<std::size_t> offset{1};  // guarded by busy
 };
 
 struct object {
   page p;
-  std::array<S::atomic<page*>, 3> slots{nullptr, &p, nullptr};  // changed by who has the page busy
+  std::array<simulated::atomic<page*>, 3> slots{nullptr, &p, nullptr};  // changed by who has the page busy
   bool found = false;
 
   void find(std::size_t offset) {
     while (page* const seen = slots.at(offset).load(std::memory_order_acquire)) {
       seen->busy.lock();
-      if (S::keeps(lib::recheck_identity) && S::get(seen->offset) != offset) {
+      if (simulated::keeps(lib::recheck_identity) && simulated::get(seen->offset) != offset) {
         seen->busy.unlock();
         continue;  // the slot was emptied before the page was unlocked: it is not found there again
       }
       found = true;
-      S::check(S::get(seen->offset) == offset, "the page of another offset is used");
+      simulated::check(simulated::get(seen->offset) == offset, "the page of another offset is used");
       seen->busy.unlock();
       return;
     }
@@ -41,7 +39,7 @@ struct object {
   void recycle(std::size_t from, std::size_t to) {
     p.busy.lock();
     slots.at(from).store(nullptr, std::memory_order_relaxed);
-    S::set(p.offset, to);
+    simulated::set(p.offset, to);
     slots.at(to).store(&p, std::memory_order_release);
     p.busy.unlock();
   }
@@ -57,9 +55,9 @@ scenario double_checked_lookup() {
       .program = [](const policies&) -> sim::program {
         return [](sim::execution& e) {
           auto& o = e.make<object>();
-          S::name(o.slots[1], "slot1");
-          S::name(o.slots[2], "slot2");
-          S::name(o.p.offset, "offset");
+          simulated::name(o.slots[1], "slot1");
+          simulated::name(o.slots[2], "slot2");
+          simulated::name(o.p.offset, "offset");
           e.spawn("finder", [&o] { o.find(1); });
           e.spawn("recycler", [&o] { o.recycle(1, 2); });
           e.at_end([&o, &w = e.here()] { w.observe("found", o.found ? 1 : 0); });

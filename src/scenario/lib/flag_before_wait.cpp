@@ -11,18 +11,16 @@ namespace faultline::scenario {
 
 namespace {
 
-using S = simulated;
-
 struct gate {
-  S::mutex lock{"gate"};
-  S::waitq opened{"gate"};
-  S::atomic<std::uint32_t> open{0};  // written under the lock, read anywhere
+  simulated::mutex lock{"gate"};
+  simulated::waitq opened{"gate"};
+  simulated::atomic<std::uint32_t> open{0};  // written under the lock, read anywhere
   bool slept = false;
 
   void pass() {
     if (open.load(std::memory_order_acquire) != 0) return;  // (1) acquire, pairs with release (2)
     lock.lock();
-    bool shut = !S::keeps(lib::test_under_the_lock) || open.load(std::memory_order_relaxed) == 0;
+    bool shut = !simulated::keeps(lib::test_under_the_lock) || open.load(std::memory_order_relaxed) == 0;
     while (shut) {
       slept = true;
       opened.wait(lock);
@@ -47,7 +45,7 @@ scenario flag_before_wait() {
       .program = [](const policies&) -> sim::program {
         return [](sim::execution& e) {
           auto& g = e.make<gate>();
-          S::name(g.open, "open");
+          simulated::name(g.open, "open");
           e.spawn("waiter", [&g] { g.pass(); });
           e.spawn("raiser", [&g] { g.raise(); });
           e.at_end([&g, &w = e.here()] { w.observe("slept", g.slept ? 1 : 0); });

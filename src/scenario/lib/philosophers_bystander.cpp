@@ -15,17 +15,16 @@ namespace faultline::scenario {
 
 namespace {
 
-using S = simulated;
-
 struct table {
   static constexpr std::size_t seats = 3;
-  std::array<S::mutex, seats> forks{S::mutex{"fork0"}, S::mutex{"fork1"}, S::mutex{"fork2"}};
-  S::atomic<std::uint32_t> ticks{0};
+  std::array<simulated::mutex, seats> forks{simulated::mutex{"fork0"}, simulated::mutex{"fork1"},
+                                            simulated::mutex{"fork2"}};
+  simulated::atomic<std::uint32_t> ticks{0};
 
   void eat(std::size_t seat) {
     const std::size_t left = seat;
     const std::size_t right = (seat + 1) % seats;
-    const bool lower = S::keeps(lib::lower_fork_first);
+    const bool lower = simulated::keeps(lib::lower_fork_first);
     auto& first = forks.at(lower ? std::min(left, right) : left);
     auto& second = forks.at(lower ? std::max(left, right) : right);
     first.lock();
@@ -46,7 +45,7 @@ scenario philosophers_bystander() {
       .program = [](const policies&) -> sim::program {
         return [](sim::execution& e) {
           auto& t = e.make<table>();
-          S::name(t.ticks, "ticks");
+          simulated::name(t.ticks, "ticks");
           for (std::size_t seat = 0; seat < table::seats; ++seat)
             e.spawn("P" + std::to_string(seat), [&t, seat] { t.eat(seat); });
           e.spawn_daemon("bystander", [&t] {

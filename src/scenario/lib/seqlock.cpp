@@ -11,12 +11,10 @@ namespace faultline::scenario {
 
 namespace {
 
-using S = simulated;
-
 struct pair {
-  sync::seqcount<S> count;
-  S::atomic<int> x{0};
-  S::atomic<int> y{0};
+  sync::seqcount<simulated> count;
+  simulated::atomic<int> x{0};
+  simulated::atomic<int> y{0};
   int seen = -1;
 
   void write(int value) {
@@ -34,7 +32,7 @@ struct pair {
       a = x.load(std::memory_order_relaxed);
       b = y.load(std::memory_order_relaxed);
     } while (count.read_retry(begun));
-    S::check(a == b, "the words do not belong together");
+    simulated::check(a == b, "the words do not belong together");
     seen = a;
   }
 };
@@ -42,8 +40,8 @@ struct pair {
 sim::program program(const policies& /*chosen*/) {
   return [](sim::execution& e) {
     auto& p = e.make<pair>();
-    S::name(p.x, "x");
-    S::name(p.y, "y");
+    simulated::name(p.x, "x");
+    simulated::name(p.y, "y");
     e.spawn("writer", [&p] { p.write(1); });
     e.spawn("reader", [&p] { p.read(); });
     e.at_end([&p, &w = e.here()] { w.observe("seen", p.seen); });

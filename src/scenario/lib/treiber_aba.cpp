@@ -14,14 +14,13 @@ namespace faultline::scenario {
 
 namespace {
 
-using S = simulated;
-using stack = sync::treiber_stack<S>;
+using stack = sync::treiber_stack<simulated>;
 
 struct pool {
   static constexpr std::uint32_t nodes = 2;
   std::array<stack::link, nodes> links;
   stack free{links};
-  std::array<S::var<int>, nodes> contents;  // of who owns the node
+  std::array<simulated::var<int>, nodes> contents;  // of who owns the node
   std::uint32_t of_t0 = stack::none;
   std::uint32_t of_t1 = stack::none;
 
@@ -30,7 +29,7 @@ struct pool {
   }
   [[nodiscard]] std::uint32_t take(int mark) {
     const auto node = free.pop();
-    if (node != stack::none) S::set(contents.at(node), mark);
+    if (node != stack::none) simulated::set(contents.at(node), mark);
     return node;
   }
 };
@@ -75,6 +74,9 @@ scenario treiber_aba() {
         };
       },
       .expected = {{.verdict = sim::verdict::clean,
+                    .outcomes = {"T0=A T1=B", "T0=A T1=none", "T0=B T1=none", "T0=none T1=B"}},
+                   {.memory = sim::memory_model::weak,
+                    .verdict = sim::verdict::clean,
                     .outcomes = {"T0=A T1=B", "T0=A T1=none", "T0=B T1=none", "T0=none T1=B"}},
                    {.omit = {"TS1"},
                     .verdict = sim::verdict::violation,

@@ -13,8 +13,6 @@ namespace faultline::scenario {
 
 namespace {
 
-using S = simulated;
-
 /// Sharers share, an owner excludes all others. A sharer's own share does not keep it from being the owner.
 class upgrade_rule final : public sim::lock_rule {
  public:
@@ -31,23 +29,23 @@ constexpr byte_range share{0, 1};
 constexpr byte_range whole{0, 2};
 
 struct table {
-  S::spec_lock lock{the_upgrade_rule, "rw", "table"};
-  S::var<int> entries{0};
+  simulated::spec_lock lock{the_upgrade_rule, "rw", "table"};
+  simulated::var<int> entries{0};
   sim::task_id writer = sim::no_task;
 
   void look_up_or_insert() {
     lock.acquire({.how = access::shared, .range = share});
-    const bool missing = S::get(entries) == 0;
+    const bool missing = simulated::get(entries) == 0;
     if (!missing) {
       lock.release(share);
       return;
     }
-    const bool dropped = S::keeps(lib::drop_before_upgrade);
+    const bool dropped = simulated::keeps(lib::drop_before_upgrade);
     if (dropped) lock.release(share);
     lock.acquire({.how = access::exclusive, .range = whole});
-    if (!S::keeps(lib::look_again_after_retake) || S::get(entries) == 0) {
-      S::set(entries, S::get(entries) + 1);
-      writer = S::self();
+    if (!simulated::keeps(lib::look_again_after_retake) || simulated::get(entries) == 0) {
+      simulated::set(entries, simulated::get(entries) + 1);
+      writer = simulated::self();
     }
     lock.release(whole);
     if (!dropped) lock.release(share);
@@ -64,7 +62,7 @@ scenario upgrading_readers() {
       .program = [](const policies&) -> sim::program {
         return [](sim::execution& e) {
           auto& t = e.make<table>();
-          S::name(t.entries, "entries");
+          simulated::name(t.entries, "entries");
           e.spawn("T0", [&t] { t.look_up_or_insert(); });
           e.spawn("T1", [&t] { t.look_up_or_insert(); });
           e.at_end([&t, &w = e.here()] {

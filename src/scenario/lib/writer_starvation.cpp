@@ -15,18 +15,16 @@ namespace faultline::scenario {
 
 namespace {
 
-using S = simulated;
-
 constexpr int readers = 2;
 constexpr int turns = 3;
 
 struct table {
-  S::spec_lock lock{sync::the_lockmgr_rule, "rw", "table"};
+  simulated::spec_lock lock{sync::the_lockmgr_rule, "rw", "table"};
 
   void read() {
     for (int turn = 0; turn < turns; ++turn) {
-      lock.acquire({.how = access::shared, .overtakes = !S::keeps(lib::yield_to_writers)});
-      S::progress();
+      lock.acquire({.how = access::shared, .overtakes = !simulated::keeps(lib::yield_to_writers)});
+      simulated::progress();
       lock.release();
     }
   }
