@@ -204,6 +204,7 @@ exit_status table(const litmus_request& wanted) {
   };
   if (!wanted.json) {
     std::vector<std::string> heads;
+    heads.reserve(chosen.size());
     for (const auto m : chosen) heads.emplace_back(lit::name_of(m));
     print_row("test", heads);
   }

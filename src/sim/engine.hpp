@@ -290,12 +290,13 @@ class engine final : public world {
   mutable bool fires_bounded_ = false;
   bool user_bytes_ = false;
   object_id timers_object_ = no_object;  ///< maximal progress: what all timers share
-  object_id fence_object_ = no_object;  ///< weak: what seq_cst operations and fences share
-  std::uint32_t sequential_ = 0;        ///< weak: seq_cst operations so far
+  object_id fence_object_ = no_object;   ///< weak: what seq_cst operations and fences share
+  std::uint32_t sequential_ = 0;         ///< weak: seq_cst operations so far
   std::vector<fence_record> fences_;
   std::uint64_t (*fingerprint_)(void*) = nullptr;
   void* fingerprint_context_ = nullptr;
-  std::map<std::uint64_t, std::uint32_t> states_;  ///< steps before which they were met, since the last progress mark
+  std::map<std::uint64_t, std::uint32_t>
+      states_;  ///< steps before which they were met, since the last progress mark
   vector_clock knowledge_;
   const vector_clock* latest_release_ = nullptr;
   std::chrono::nanoseconds time_{0};

@@ -219,11 +219,10 @@ class shortener {
       const auto here = blocks.begin() + static_cast<std::ptrdiff_t>(i);
       const auto later = std::find_if(here + 1, blocks.end(), same);
       const auto before = std::find_if(std::make_reverse_iterator(here), blocks.rend(), same);
-      if (later != blocks.end() && try_it(moved(best_, here->begin, here->end, later->begin))) {
-        better = true;
-      } else if (before != blocks.rend() && try_it(moved(best_, here->begin, here->end, before->end))) {
-        better = true;
-      }
+      const bool joined =
+          (later != blocks.end() && try_it(moved(best_, here->begin, here->end, later->begin))) ||
+          (before != blocks.rend() && try_it(moved(best_, here->begin, here->end, before->end)));
+      better = better || joined;
     }
     return better;
   }

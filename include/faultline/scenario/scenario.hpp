@@ -127,7 +127,6 @@ struct row_result {
 /// The expectation for these policies, omitted steps and bound, if the matrix has one.
 [[nodiscard]] const expectation* expected(const scenario& s, const policies& chosen,
                                           std::span<const step* const> omit,
-                                          std::optional<std::uint32_t> preemptions,
-                                          sim::memory_model memory);
+                                          std::optional<std::uint32_t> preemptions, sim::memory_model memory);
 
 }  // namespace faultline::scenario

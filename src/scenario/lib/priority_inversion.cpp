@@ -14,7 +14,6 @@ namespace faultline::scenario {
 
 namespace {
 
-using S = simulated;
 using namespace std::chrono_literals;
 
 constexpr int work_of_middle = 12;
@@ -32,8 +31,8 @@ constexpr turnstile_rule lending;
 
 struct machine {
   explicit machine(const sim::lock_rule& rule) : lock(rule, "mtx", "shared") {}
-  S::spec_lock lock;
-  S::atomic<int> work{0};
+  simulated::spec_lock lock;
+  simulated::atomic<int> work{0};
 };
 
 }  // namespace
@@ -46,9 +45,10 @@ scenario priority_inversion() {
       .program = [](const policies&) -> sim::program {
         return [](sim::execution& e) {
           auto& w = e.here();
-          auto& m = e.make<machine>(S::keeps(lib::lend_to_owner) ? static_cast<const sim::lock_rule&>(lending)
-                                                                 : sim::the_mutex_rule);
-          S::name(m.work, "work");
+          auto& m = e.make<machine>(simulated::keeps(lib::lend_to_owner)
+                                        ? static_cast<const sim::lock_rule&>(lending)
+                                        : sim::the_mutex_rule);
+          simulated::name(m.work, "work");
           const auto on_cpu_0 = [&e, &w](const char* name, int priority, auto body) {
             const auto t = e.spawn(name, body);
             w.bind(t, 0);
@@ -61,11 +61,11 @@ scenario priority_inversion() {
             m.lock.release();
           });
           on_cpu_0("middle", 2, [&m] {
-            S::sleep_for(10us);
+            simulated::sleep_for(10us);
             for (int i = 0; i < work_of_middle; ++i) m.work.fetch_add(1);
           });
           on_cpu_0("high", 3, [&m] {
-            S::sleep_for(10us);
+            simulated::sleep_for(10us);
             m.lock.acquire({});
             m.lock.release();
           });

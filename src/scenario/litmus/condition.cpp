@@ -70,6 +70,7 @@ variable parser::a_variable() {
   const auto found = std::find_if(all.begin(), all.end(), [&](const auto& l) { return l.name == name.text; });
   if (found == all.end()) {
     std::vector<std::string_view> names;
+    names.reserve(all.size());
     for (const auto& l : all) names.push_back(l.name);
     fail(name.at, fmt::format("there is no location {}; there are: {} (a register is named as 0:{})",
                               name.text, fmt::join(names, ", "), name.text));

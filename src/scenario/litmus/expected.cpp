@@ -78,6 +78,7 @@ std::vector<expected_row> parse_expected(std::string_view text, const std::strin
     }
     if (row.needs == 0 && cells[4].text != "-") {
       std::vector<std::string> names;
+      names.reserve(std::size(gap_list));
       for (const auto g : gap_list) names.push_back(text_of(static_cast<gaps>(g)));
       throw file_error(
           origin, number, cells[4].column,
