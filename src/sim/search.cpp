@@ -24,6 +24,8 @@ const char* name_of(memory_model m) noexcept {
 
 namespace {
 
+constexpr std::uint64_t determinism_every = 1000;  ///< one of so many executions is run twice
+
 std::uint64_t executions_bound(const options& how) {
   if (how.executions_max != 0) return how.executions_max;
   const bool samples = how.custom || how.strategy == strategy_kind::random ||
@@ -45,18 +47,18 @@ search::search(const options& how, const program& p)
   report_.seed = how.seed;
 }
 
-/// The first execution again must be the same, or nothing the search says means anything.
+/// An execution again must be the same, or nothing the search says means anything.
 void search::check_determinism() {
-  checked_ = true;
+  check_next_ += determinism_every;
   const auto hash = engine_.hash();
   replay_strategy again(engine_.choices());
   engine_.tell_observers(false);
   (void)engine_.run(again);
   engine_.tell_observers(true);
   if (engine_.hash() != hash || !again.diverged().empty()) {
-    throw set_up_error(fmt::format(
-        "the program is not deterministic: its first execution, run again, took another course{}{}",
-        again.diverged().empty() ? "" : ": ", again.diverged()));
+    throw set_up_error(
+        fmt::format("the program is not deterministic: its execution {}, run again, took another course{}{}",
+                    ran_, again.diverged().empty() ? "" : ": ", again.diverged()));
   }
 }
 
@@ -101,7 +103,7 @@ void search::run(strategy& s, std::uint64_t steps) {
       if (counts) ++r.blocked;
     } else {
       if (counts) account(more);
-      if (!checked_ && how_.strategy != strategy_kind::replay) check_determinism();
+      if (++ran_ == check_next_ && how_.strategy != strategy_kind::replay) check_determinism();
     }
     if (!bound_.empty() || !more) break;
     const auto done = r.executions + r.blocked;

@@ -41,9 +41,10 @@ class search {
   engine engine_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::uint64_t executions_max_;
-  std::string bound_;  ///< why the search ended early; empty: it did not
+  std::uint64_t ran_ = 0;         ///< executions that were not pruned
+  std::uint64_t check_next_ = 1;  ///< which of them is run again
+  std::string bound_;             ///< why the search ended early; empty: it did not
   bool out_of_steps_ = false;
-  bool checked_ = false;
   bool described_ = false;
   bool cut_short_ = false;
   bool daemon_left_ = false;

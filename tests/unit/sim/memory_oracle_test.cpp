@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <deque>
+#include <memory>
 #include <random>
 
 namespace faultline::test {
@@ -26,37 +26,36 @@ struct case_parameters {
 
 /// The program for the explorer. The outcome is observed in the words of every_outcome().
 sim::program explored(const small_program& code) {
-  return [&code](sim::execution& e) {
+  struct notes {  // not the model's: a world's objects are not destroyed, and strings in them would leak
+    std::array<std::string, threads_most> seen;
+    std::array<bool, threads_most> ended{};
+  };
+  return [&code, kept = std::make_shared<notes>()](sim::execution& e) {
     struct world {
       std::array<simulated::atomic<int>, locations> x;
       simulated::mutex m0{"m0"}, m1{"m1"};
-      std::array<std::string, threads_most> seen;
-      std::array<bool, threads_most> ended{};
     };
-    // The strings outlive their execution: the model's objects are not destroyed.
-    static std::deque<world>* kept = nullptr;
-    delete kept;
-    kept = new std::deque<world>(1);
-    auto& w = kept->front();
+    auto& w = e.make<world>();
+    auto& n = *kept = {};
     for (std::size_t t = 0; t < code.size(); ++t) {
-      e.spawn(fmt::format("T{}", t), [&w, &code, t] {
+      e.spawn(fmt::format("T{}", t), [&w, &n, &code, t] {
         for (const auto& i : code[t]) {
           auto& x = w.x[i.where];
           auto& m = i.where == 0 ? w.m0 : w.m1;
           switch (i.what) {
             case act::load:
-              w.seen[t] += fmt::format("{} ", x.load(i.order));
+              n.seen[t] += fmt::format("{} ", x.load(i.order));
               break;
             case act::store:
               x.store(i.value, i.order);
               break;
             case act::add:
-              w.seen[t] += fmt::format("{} ", x.fetch_add(i.value, i.order));
+              n.seen[t] += fmt::format("{} ", x.fetch_add(i.value, i.order));
               break;
             case act::cas: {
               int expected = i.value;
               x.compare_exchange_strong(expected, i.value + 1, i.order);
-              w.seen[t] += fmt::format("{} ", expected);
+              n.seen[t] += fmt::format("{} ", expected);
               break;
             }
             case act::fence:
@@ -70,13 +69,13 @@ sim::program explored(const small_program& code) {
               break;
           }
         }
-        w.ended[t] = true;
+        n.ended[t] = true;
       });
     }
-    e.at_end([&w, &e, tasks = code.size()] {
+    e.at_end([&w, &n, &e, tasks = code.size()] {
       std::string text;
       for (std::size_t t = 0; t < tasks; ++t)
-        text += fmt::format("{}[{}]", w.ended[t] ? "" : "blocked", w.seen[t]);
+        text += fmt::format("{}[{}]", n.ended[t] ? "" : "blocked", n.seen[t]);
       for (const auto& x : w.x) text += fmt::format(" {}", x.peek());
       e.here().observe("o", text);
     });
