@@ -14,7 +14,7 @@
 ///
 /// A shard tries, near the root, everything that sleep sets let it, in the same order as all other shards, and goes on below
 /// only every so-manyth time. So no shard needs to know what another found.
-#include "clock.hpp"
+#include <faultline/sim/clock.hpp>
 
 #include <faultline/sim/explore.hpp>
 #include <faultline/sim/strategy.hpp>

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -14,24 +15,12 @@ namespace faultline::sim {
 
 thread_local world* world::current_ = nullptr;
 
-namespace {
-constexpr std::size_t arena_bytes = std::size_t{1} << 20U;
-}
-
 world& world::none() noexcept {
   std::fputs("faultline: simulated object outside an execution\n", stderr);
   std::abort();
 }
 
-engine& world::self_engine() noexcept { return static_cast<engine&>(*this); }
-const engine& world::self_engine() const noexcept { return static_cast<const engine&>(*this); }
-
-engine::engine(const options& how, const program& p)
-    : how_(how),
-      program_(p),
-      arena_buffer_(std::make_unique_for_overwrite<std::byte[]>(arena_bytes)),
-      arena_(arena_buffer_.get(), arena_bytes) {
-  memory_ = &arena_;
+engine::engine(const options& how, const program& p) : how_(how), program_(p) {
   objects_.resize(64);
   for (const step* s : how.omit) steps_seen_.push_back({s, true, false});
   tell_observers(true);
@@ -40,19 +29,20 @@ engine::engine(const options& how, const program& p)
 engine::~engine() = default;
 
 void engine::reset() {
-  arena_.release();
+  memory_.release();
   object_count_ = 1;
   task_count_ = 0;
   armed_ = known_agents_ = 0;
-  width_ = how_.memory == memory_model::weak ? tasks_max : 0;
   history_ = how_.memory == memory_model::weak ? how_.history : 0;
   sequential_ = fires_ = idle_fires_ = 0;
   fingerprint_ = nullptr;
   states_.clear();
   fences_.clear();
   time_ = {};
-  cpus_.fill({});
-  for (auto& waiting : calls_) waiting.clear();
+  if (how_.processors == processors::shared) {
+    cpus_.fill({});
+    for (auto& waiting : calls_) waiting.clear();
+  }
   inversions_.clear();
   daemons_ = unfinished_ = gated_ = giving_way_ = looked_ = news_ = relaxed_ = idle_ran_ = 0;
   rounds_ = idle_rounds_ = 0;
@@ -82,6 +72,9 @@ bool engine::run(strategy& s) {
   strategy_ = &s;
   reset();
   s.begin(execution_++);
+  follows_steps_ = s.follows_steps();
+  tells_steps_ =
+      how_.on_event || watched_ || how_.processors == processors::shared || how_.starvation_after != 0;
   if (watched_) {
     for (auto* o : how_.observers) o->begins(told_ + 1);
   }
@@ -92,7 +85,7 @@ bool engine::run(strategy& s) {
   if (how_.memory == memory_model::weak) fence_object_ = enroll(&fence_object_, "fence", "");
   program_(e);
   start_tasks();
-  if (!ending_) dispatch(host_);  // returns when the execution has ended
+  if (!ending_) switch_to(host_, next());  // returns when the execution has ended
   judge_inversion();
 
   if (outcome_.verdict == verdict::clean && !outcome_.pruned && !outcome_.truncated) {
@@ -114,14 +107,8 @@ bool engine::run(strategy& s) {
   return s.end(how);
 }
 
-void engine::start_tasks() {
-  phase_ = phase::tasks;
-  for (task_id t = 0; t < task_count_ && !ending_; ++t) prologue(t, host_);
-  if (!ending_ && (unfinished_ & ~daemons_) == 0) ending_ = true;
-}
-
 /// Runs a new task up to its first operation, which it announces.
-void engine::prologue(task_id t, sim::fiber& from) {
+[[gnu::always_inline]] inline void engine::prologue(task_id t, sim::fiber& from) {
   const task_id before = running_;
   auto* const outer = prologue_return_;
   prologue_return_ = &from;
@@ -131,6 +118,12 @@ void engine::prologue(task_id t, sim::fiber& from) {
   prologue_return_ = outer;
 }
 
+void engine::start_tasks() {
+  phase_ = phase::tasks;
+  for (task_id t = 0; t < task_count_ && !ending_; ++t) prologue(t, host_);
+  if (!ending_ && (unfinished_ & ~daemons_) == 0) ending_ = true;
+}
+
 task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool daemon) {
   auto& e = self_engine();
   if (phase_ == phase::check) throw set_up_error("a task was spawned by a check");
@@ -138,10 +131,8 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
     e.drain();
     e.at({.kind = op::spawn, .first = {e.task_table_, touch::write}});
   }
-  // The last number is a clock's fence component, under weak.
-  const std::uint32_t most = e.how_.memory == memory_model::weak ? fence_component : tasks_max;
-  if (e.task_count_ == most || (e.known_agents_ & only(e.task_count_)) != 0) {
-    const auto text = fmt::format("more than {} tasks", e.known_agents_ != 0 ? tasks_max / 2 : most);
+  if (e.task_count_ == tasks_max || (e.known_agents_ & only(e.task_count_)) != 0) {
+    const auto text = fmt::format("more than {} tasks", e.known_agents_ != 0 ? tasks_max / 2 : tasks_max);
     if (phase_ == phase::set_up) throw set_up_error(text);
     fail(text);
   }
@@ -160,12 +151,13 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
   t.sections = 0;
   t.last_step = ~0U;
   t.asleep = false;
-  t.clock.clear(tasks_max);
+  e.width_ = std::max(e.width_, e.task_count_);
+  t.clock.clear(e.width_);
   t.chain.depth = 0;
   t.waits_for_turns = 0;
   t.holds.clear();
-  t.acquire_fence.clear(tasks_max);
-  t.release_fence.clear(tasks_max);
+  t.acquire_fence.clear(e.width_);
+  t.release_fence.clear(e.width_);
   t.reached.clear();
   t.fresh_since = t.relaxed_at = 0;
   t.buffer.clear();
@@ -179,7 +171,6 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
   t.lent.reset();
   t.no_preemption = t.no_interrupts = t.kept_back = 0;
   t.kept_since = ~0U;
-  if (e.how_.memory != memory_model::weak) e.width_ = e.task_count_;
   if (daemon) e.daemons_ |= only(id);
   e.unfinished_ |= only(id);
   e.gated_ &= ~only(id);
@@ -189,7 +180,7 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
     auto& parent = *e.tasks_[running_];
     t.cpu = e.how_.processors == processors::shared ? parent.cpu : id;
     t.base = parent.base;
-    t.clock.assign(parent.clock, tasks_max);
+    t.clock.assign(parent.clock, e.width_);
     ++parent.clock[running_];
     t.clock[id] = 1;
     e.strategy_->spawned(id, running_);
@@ -202,30 +193,38 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
   return id;
 }
 
+/// What leads from a switch to the user's code, and back from there, is inline: see at().
 void engine::task_main(void* self) {
   auto& t = *static_cast<task*>(self);
   auto& e = *t.owner;
+  std::exception_ptr escaped;
   for (;;) {  // a task of a later execution goes on here
-    e.run_body(t);
-    e.task_done();
+    try {
+      t.run(t.body);
+    } catch (...) {
+      escaped = std::current_exception();
+    }
+    e.drain();
+    if (escaped) e.fail_by(std::exchange(escaped, {}), t);
+    switch_to(t.fiber, e.task_done(t));
   }
 }
 
-void engine::run_body(task& t) {
-  std::string escaped;
+/// An exception left the task.
+void engine::fail_by(std::exception_ptr escaped, const task& t) {
+  std::string text = fmt::format("exception left task {}", t.name);
   try {
-    t.run(t.body);
+    std::rethrow_exception(escaped);
   } catch (const std::exception& error) {
-    escaped = fmt::format("exception left task {}: {}", t.name, error.what());
-  } catch (...) {
-    escaped = fmt::format("exception left task {}", t.name);
+    text += fmt::format(": {}", error.what());
+  } catch (...) {  // nothing more to say of it
   }
-  drain();
-  if (!escaped.empty()) fail(std::move(escaped));
+  escaped = {};
+  fail(std::move(text));
 }
 
-void engine::task_done() {
-  auto& t = *tasks_[running_];
+/// \returns whom to go on with
+sim::fiber& engine::task_done(task& t) {
   if (!t.holds.empty()) {
     fail(fmt::format("task {} ended and still holds {}", t.name, label(t.holds.back()->owner_id())));
   }
@@ -235,14 +234,10 @@ void engine::task_done() {
   relaxed_ = 0;
   rounds_ = 0;
   t.fiber.set_idle();
-  if (prologue_return_ != nullptr) {
-    sim::fiber::transfer(t.fiber, *prologue_return_);
-  } else if ((unfinished_ & ~daemons_) == 0) {
-    ending_ = true;
-    sim::fiber::transfer(t.fiber, host_);
-  } else {
-    dispatch(t.fiber);
-  }
+  if (prologue_return_ != nullptr) return *prologue_return_;
+  if ((unfinished_ & ~daemons_) != 0) return next();
+  ending_ = true;
+  return host_;
 }
 
 void engine::leave_task() {
@@ -256,19 +251,18 @@ void engine::section_guard(const operation& o) {
   fail(fmt::format("{} of {} inside a section", name_of(o.kind), label(o.first.object)));
 }
 
-/// The hook: announces what the running task is about to do, and returns when it is the task's turn to do it.
-void engine::at(const operation& o) {
-  if (phase_ != phase::tasks) {
-    if (o.ready != nullptr && !o.ready(o)) {
-      if (phase_ == phase::check) throw set_up_error("a check would sleep");
-      throw set_up_error(fmt::format("set-up would sleep for ever ({})", name_of(o.kind)));
-    }
-    return;
-  }
-  auto& t = *tasks_[running_];
+/// Outside tasks nothing waits for its turn.
+void engine::unscheduled(const operation& o) const {
+  if (o.ready == nullptr || o.ready(o)) return;
+  if (phase_ == phase::check) throw set_up_error("a check would sleep");
+  throw set_up_error(fmt::format("set-up would sleep for ever ({})", name_of(o.kind)));
+}
+
+/// What at() does, once its operation is in pending_, before the running task is left. \returns whom to go on with
+sim::fiber& engine::announce(task& t) {
+  const operation& o = pending_[running_];
   if (t.sections != 0 && o.kind != op::var_read && o.kind != op::var_write && o.kind != op::unlock)
     section_guard(o);
-  pending_[running_] = o;
   gated_ = o.ready != nullptr ? gated_ | only(running_) : gated_ & ~only(running_);
   if (watched_) tell_announced(o);
   if ((o.lock != nullptr || o.kind == op::join || o.kind == op::cross_call) &&
@@ -276,11 +270,7 @@ void engine::at(const operation& o) {
       !how_.continue_after_deadlock) {
     leave_task();
   }
-  if (prologue_return_ != nullptr) {
-    sim::fiber::transfer(t.fiber, *prologue_return_);
-  } else {
-    dispatch(t.fiber);
-  }
+  return prologue_return_ != nullptr ? *prologue_return_ : next();
 }
 
 bool engine::ready(task_id t) const {
@@ -312,9 +302,8 @@ task_set engine::enabled() const {
   return set;
 }
 
-/// Lets the strategy choose, and goes on with the chosen task. Returns to a task when it is chosen, to the host when
-/// the execution has ended.
-void engine::dispatch(sim::fiber& from) {
+/// Lets the strategy choose. \returns the chosen task's fiber, or the host's when the execution has ended
+sim::fiber& engine::next() {
   task_id chosen = choose();
   while (chosen != no_task && (only(chosen) & known_agents_) != 0 && chosen >= task_count_) {
     act(chosen, enabled_then_);
@@ -322,12 +311,10 @@ void engine::dispatch(sim::fiber& from) {
   }
   if (chosen == no_task) {
     ending_ = true;
-    if (&from != &host_) sim::fiber::transfer(from, host_);
-    return;
+    return host_;
   }
   running_ = chosen;
-  auto& to = tasks_[chosen]->fiber;
-  if (&to != &from) sim::fiber::transfer(from, to);
+  return tasks_[chosen]->fiber;
 }
 
 /// The task or agent whose operation is the next step, or no_task at the end of the execution.
@@ -389,24 +376,39 @@ void engine::note_what_it_follows(operation& o) const {
 
 void engine::record_step(task_id t, const choice_point& cp) {
   auto& o = pending_[t];
-  note_what_it_follows(o);
-  strategy_->executed(cp, t);
-  if (how_.on_event) narrate(t);
-  if (watched_ && (cp.agents & only(t)) == 0) tell_chosen(t);
+  if (follows_steps_) {
+    note_what_it_follows(o);
+    strategy_->executed(cp, t);
+  }
   hash_ = (hash_ ^ ((std::uint64_t{t} << 56U) | (std::uint64_t{static_cast<std::uint8_t>(o.kind)} << 48U) |
                     (std::uint64_t{o.first.object} << 24U) | o.second.object)) *
           0xff51afd7ed558ccdU;
   hash_ ^= hash_ >> 32U;
   choices_.push_back({.task = t});
+  if (tells_steps_) [[unlikely]]
+    tell_step(t, cp);
   if ((cp.agents & only(t)) == 0) {
     tasks_[t]->last_step = step_;
     last_ = t;
-    if (how_.processors == processors::shared) {
-      auto& cpu = cpus_[tasks_[t]->cpu];
-      if (cpu.handler != t) {
-        cpu.current = t;
-        note_inversion(t);
-      }
+  }
+  ++step_;
+  if (giving_way_ != 0 || o.kind == op::relax || (cp.enabled & ~daemons_) == 0) [[unlikely]] {
+    count_rounds(t, cp);
+  } else {
+    idle_rounds_ = 0;
+    idle_ran_ = 0;
+  }
+}
+
+void engine::tell_step(task_id t, const choice_point& cp) {
+  if (how_.on_event) narrate(t);
+  const bool agent = (cp.agents & only(t)) != 0;
+  if (watched_ && !agent) tell_chosen(t);
+  if (how_.processors == processors::shared && !agent) {
+    auto& cpu = cpus_[tasks_[t]->cpu];
+    if (cpu.handler != t) {
+      cpu.current = t;
+      note_inversion(t);
     }
   }
   if (how_.starvation_after != 0) {
@@ -414,11 +416,14 @@ void engine::record_step(task_id t, const choice_point& cp) {
       tasks_[static_cast<task_id>(std::countr_zero(rest))]->kept_back = 0;
     }
   }
-  ++step_;
+}
+
+/// Who waits for turns has one less to wait for; rounds of tasks that ask for patience, and of daemons alone, are counted.
+void engine::count_rounds(task_id t, const choice_point& cp) {
   for (task_set rest = giving_way_; rest != 0; rest &= rest - 1) {
     tasks_[static_cast<task_id>(std::countr_zero(rest))]->waits_for_turns &= ~only(t);
   }
-  if (o.kind == op::relax) {
+  if (pending_[t].kind == op::relax) {
     giving_way_ &= ~only(t);
     relaxed_ |= only(t);
     // A full round: each task that could have achieved something asked for patience instead.

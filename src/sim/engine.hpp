@@ -2,16 +2,17 @@
 #pragma once
 /// \file
 /// One search: runs executions of a program, one after the other, on the calling host thread.
-#include "clock.hpp"
 #include "fiber.hpp"
 #include "memory.hpp"
 #include "order_graph.hpp"
 #include "schedule.hpp"
+#include <faultline/sim/clock.hpp>
 
 #include <faultline/sim/explore.hpp>
 
 #include <array>
 #include <chrono>
+#include <exception>
 #include <map>
 #include <memory>
 #include <memory_resource>
@@ -85,9 +86,10 @@ class engine final : public world {
     std::uint32_t writer_clock = 0;
     std::uint32_t writer_step = 0;
     bool alive = false;
-    store_history* history = nullptr;  ///< atomics under `weak`
-    vector_clock clock;                ///< atomics, locks: what acquiring it brings; plain data: reads
-    vector_clock touched;              ///< by task: its clock at its last access
+    bool has_history = false;  ///< atomics under `weak`
+    store_history history;
+    vector_clock clock;    ///< atomics, locks: what acquiring it brings; plain data: reads
+    vector_clock touched;  ///< by task: its clock at its last access
   };
 
   struct task {
@@ -145,12 +147,45 @@ class engine final : public world {
   void start_tasks();
   void prologue(task_id t, sim::fiber& from);
   static void task_main(void* self);
-  void run_body(task& t);
-  void task_done();
-  void at(const operation& o);
+  void fail_by(std::exception_ptr escaped, const task& t);
+  [[nodiscard]] sim::fiber& task_done(task& t);
+  /// The hook: announces what the running task is about to do, and returns when it is the task's turn to do it.
+  /// Inline down to the switch: after a switch each return to a caller costs a misprediction.
+  [[gnu::always_inline]] void at(const operation& o) {
+    const bool scheduled = phase_ == phase::tasks;
+    // Member by member, so that `o` is never in memory: a copy as a whole waits for the parts to arrive there.
+    auto& p = scheduled ? pending_[running_] : outside_;
+    p.kind = o.kind;
+    p.order = o.order;
+    p.first.object = o.first.object;
+    p.first.how = o.first.how;
+    p.first.range = o.first.range;
+    p.second.object = o.second.object;
+    p.second.how = o.second.how;
+    p.second.range = o.second.range;
+    p.ready = o.ready;
+    p.context = o.context;
+    p.lock = o.lock;
+    p.wish.task = o.wish.task;
+    p.wish.how = o.wish.how;
+    p.wish.may_recurse = o.wish.may_recurse;
+    p.wish.overtakes = o.wish.overtakes;
+    p.wish.range = o.wish.range;
+    p.follows = o.follows;
+    p.wait_name = o.wait_name;
+    if (!scheduled) [[unlikely]]
+      return unscheduled(p);
+    auto& me = *tasks_[running_];
+    switch_to(me.fiber, announce(me));
+  }
+  [[gnu::always_inline]] static void switch_to(sim::fiber& from, sim::fiber& to) {
+    if (&to != &from) sim::fiber::transfer(from, to);
+  }
+  void unscheduled(const operation& o) const;
+  [[nodiscard]] sim::fiber& announce(task& t);
   [[nodiscard]] const operation& pending(task_id t) const noexcept { return pending_[t]; }
   void section_guard(const operation& o);
-  void dispatch(sim::fiber& from);
+  [[nodiscard]] sim::fiber& next();
   [[nodiscard]] task_id choose();
   void note_who_is_kept_back();
   [[nodiscard]] bool state_is_back(task_set enabled);
@@ -159,6 +194,8 @@ class engine final : public world {
   [[noreturn]] void leave_task();
   void end_stuck();
   void record_step(task_id t, const choice_point& cp);
+  void tell_step(task_id t, const choice_point& cp);
+  void count_rounds(task_id t, const choice_point& cp);
   void note_what_it_follows(operation& o) const;
   void narrate(task_id t);
 
@@ -203,7 +240,11 @@ class engine final : public world {
   void buffer(object_id id, void* where, std::memory_order order, const value_ref& value);
   void announce_next_store(task_id t);
   void oldest_store_leaves(task_id t);
-  void drain();
+  /// Before whatever amd64 does with a locked instruction: waits until the task's stores have left its buffer.
+  void drain() {
+    if (running_ != no_task && phase_ == phase::tasks && tasks_[running_]->dirty) drain_buffer();
+  }
+  void drain_buffer();
 
   // engine_agents.cpp: agents, timers, CPUs
   void know_agent(task_id t);
@@ -241,8 +282,6 @@ class engine final : public world {
 
   const options& how_;
   const program& program_;
-  std::unique_ptr<std::byte[]> arena_buffer_;
-  std::pmr::monotonic_buffer_resource arena_;
   order_graph order_;
   std::vector<order_graph::held> order_scratch_;
   struct known_node {
@@ -263,16 +302,18 @@ class engine final : public world {
   task_set unfinished_ = 0;
   task_set armed_ = 0;         ///< agents that have something to do
   task_set known_agents_ = 0;  ///< told to the strategy
-  std::uint32_t width_ = 0;    ///< components of a clock that are in use
-  task_set gated_ = 0;         ///< announced an operation that is not always ready
-  task_set giving_way_ = 0;    ///< after a relax(), until the others had their turn
-  task_set looked_ = 0;        ///< at something, since their last relax()
-  task_set news_ = 0;          ///< something they looked at was written since
-  task_set relaxed_ = 0;       ///< since the last progress mark or full round
+  std::uint32_t width_ =
+      0;  ///< components of a clock that were ever in use: the most tasks of an execution so far
+  task_set gated_ = 0;       ///< announced an operation that is not always ready
+  task_set giving_way_ = 0;  ///< after a relax(), until the others had their turn
+  task_set looked_ = 0;      ///< at something, since their last relax()
+  task_set news_ = 0;        ///< something they looked at was written since
+  task_set relaxed_ = 0;     ///< since the last progress mark or full round
   std::uint32_t rounds_ = 0;
   std::uint32_t idle_rounds_ = 0;  ///< rounds of daemons alone
   task_set idle_ran_ = 0;
   std::array<operation, tasks_max> pending_;  ///< announced, by task
+  operation outside_;                         ///< what set-up or a check does
   std::vector<choice> choices_;
   std::uint32_t step_ = 0;
   std::uint64_t hash_ = 0;
@@ -284,7 +325,9 @@ class engine final : public world {
   bool ending_ = false;
   bool tells_ = true;
   bool watched_ = false;
-  std::uint64_t told_ = 0;  ///< executions that observers have seen the end of, but for those given up
+  bool follows_steps_ = false;  ///< the strategy does
+  bool tells_steps_ = false;    ///< somebody but the strategy is to know of each
+  std::uint64_t told_ = 0;      ///< executions that observers have seen the end of, but for those given up
   bool relaxes_ = false;
   bool overflowed_ = false;
   mutable bool fires_bounded_ = false;
@@ -338,5 +381,8 @@ class engine final : public world {
   };
   std::vector<step_seen> steps_seen_;
 };
+
+inline engine& world::self_engine() noexcept { return static_cast<engine&>(*this); }
+inline const engine& world::self_engine() const noexcept { return static_cast<const engine&>(*this); }
 
 }  // namespace faultline::sim

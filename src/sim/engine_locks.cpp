@@ -61,7 +61,7 @@ void engine::acquire_clock(const lock_state& lock, access how, const byte_range&
   // Owners of ranges that do not meet are not ordered by the lock they share.
   for (const auto& back : lock.given_back_) {
     if (!back.range.overlaps(range) || (how == access::shared && back.how == access::shared)) continue;
-    for (task_id t = 0; t < width_; ++t) mine[t] = std::max(mine[t], back.clock[t]);
+    mine.join(back.clock, width_);
   }
   mine.join(objects_[lock.owner_id()].clock, width_);
   if (how == access::exclusive) mine.join(objects_[lock.queue_id()].clock, width_);
@@ -74,7 +74,7 @@ void engine::release_clock(lock_state& lock, access how, const byte_range& range
     auto& back = lock.given_back_.emplace_back();
     back.range = range;
     back.how = how;
-    for (task_id t = 0; t < width_; ++t) back.clock[t] = mine[t];
+    back.clock = mine;
     ++mine[running_];
     return;
   }
@@ -309,7 +309,7 @@ void engine::wake_up(wait_queue_state& queue, const wait_queue_state::waiter& se
       .context = &self,
       .wait_name = queue.name});
   auto& mine = tasks_[running_]->clock;
-  for (task_id t = 0; t < width_; ++t) mine[t] = std::max(mine[t], self.wakers_clock[t]);
+  mine.join(self.wakers_clock, width_);
 }
 
 void world::wait(wait_queue_state& queue, lock_state& mutex, const request& wish) {
@@ -333,7 +333,7 @@ void world::wake(wait_queue_state& queue, std::size_t most) {
     queue.waiters[i]->signalled = true;
     e.timer_is_off(queue.waiters[i]->task);
     queue.waiters[i]->wake_event = e.step_ - 1;
-    for (task_id t = 0; t < e.width_; ++t) queue.waiters[i]->wakers_clock[t] = mine[t];
+    queue.waiters[i]->wakers_clock = mine;
   }
   ++mine[running_];
   queue.waiters.erase(queue.waiters.begin(), queue.waiters.begin() + static_cast<std::ptrdiff_t>(n));

@@ -22,11 +22,8 @@ bool buffer_is_empty(const std::vector<buffered_store>& buffer, std::size_t next
 void world::keep_history(object_id id) {
   auto& e = self_engine();
   auto& o = e.objects_[id];
-  auto* ring =
-      static_cast<store_record*>(memory().allocate(history_ * sizeof(store_record), alignof(store_record)));
-  o.history = ::new (memory().allocate(sizeof(store_history), alignof(store_history)))
-      store_history{.ring = ring, .capacity = history_, .kept = 1, .newest = 0};
-  ::new (ring) store_record{};  // the initial value: whoever reaches the atomic knows it
+  o.history.begin(history_, e.width_);
+  o.has_history = true;
 }
 
 /// What `t` knows when it accesses `where`: more than usual, if it came there by a dependent load.
@@ -47,10 +44,10 @@ const vector_clock& engine::knowledge(const task& t, const void* where) {
 /// How many stores, the newest first, a load may choose from.
 std::uint32_t engine::window(const object& o, const vector_clock& known, std::uint32_t fresh_since,
                              bool sequential) const {
-  const store_history& h = *o.history;
-  const auto fence = known[fence_component];
+  const store_history& h = o.history;
+  const auto fence = known.fence();
   const fence_record* before = fence != 0 ? &fences_[fence - 1] : nullptr;
-  for (std::uint32_t age = 0; age < h.kept; ++age) {
+  for (std::uint32_t age = 0; age < h.kept(); ++age) {
     const store_record& s = h.at(age);
     const bool last =
         s.within(known, task_count_) || s.step < fresh_since ||
@@ -62,7 +59,7 @@ std::uint32_t engine::window(const object& o, const vector_clock& known, std::ui
          ((s.order != 0 && s.order < before->order) || s.within(before->through, task_count_)));
     if (last) return age + 1;
   }
-  return h.kept;
+  return h.kept();
 }
 
 void engine::see(store_record& s, task& me, std::memory_order order) {
@@ -72,20 +69,18 @@ void engine::see(store_record& s, task& me, std::memory_order order) {
 }
 
 void engine::remember(object& o, std::memory_order order, const vector_clock& release) {
-  store_history& h = *o.history;
-  if (h.kept == h.capacity && !overflowed_) {
+  store_history& h = o.history;
+  if (h.full() && !overflowed_) {
     for (task_set rest = unfinished_ & ~only(running_); rest != 0 && !overflowed_; rest &= rest - 1) {
       const auto& t = *tasks_[static_cast<task_id>(std::countr_zero(rest))];
-      overflowed_ = window(o, t.clock, t.fresh_since, false) == h.kept;
+      overflowed_ = window(o, t.clock, t.fresh_since, false) == h.kept();
     }
   }
-  h.newest = (h.newest + 1) % h.capacity;
-  h.kept = std::min(h.kept + 1, h.capacity);
-  auto& s = *::new (&h.ring[h.newest]) store_record{};
+  auto& s = h.add(width_);
   s.by = running_;
   s.epoch = tasks_[running_]->clock[running_];
   s.step = step_;
-  s.release = release;
+  s.release.assign(release, width_);
   if (order == std::memory_order_seq_cst) s.order = ++sequential_;
 }
 
@@ -127,11 +122,11 @@ value_seen world::atomic_load(object_id id, const void* where, std::memory_order
          ++b) {
       if (b->object == id) return {.age = 0, .own = b->value.data()};
     }
-  } else if (o.history != nullptr) {
+  } else if (o.has_history) {
     seen.age = pick(e.window(o, e.knowledge(me, where), me.fresh_since, order == std::memory_order_seq_cst));
     if (seen.age != 0)
       e.news_ |= only(running_);  // one that spins on an old value need not wait for another store
-    auto& s = o.history->at(seen.age);
+    auto& s = o.history.at(seen.age);
     e.see(s, me, order);
     release = &s.release;
   }
@@ -177,7 +172,7 @@ bool world::atomic_store(object_id id, void* where, std::memory_order order, con
   e.note_write(o);
   const vector_clock& release = releases(order) ? me.clock : me.release_fence;
   o.clock.assign(release, e.width_);  // ends the release sequence
-  if (o.history != nullptr) e.remember(o, order, release);
+  if (o.has_history) e.remember(o, order, release);
   if (releases(order)) ++me.clock[running_];
   return true;
 }
@@ -195,7 +190,7 @@ std::uint32_t world::atomic_cas(object_id id, const void* where, std::memory_ord
   const bool sequential = success == std::memory_order_seq_cst || failure == std::memory_order_seq_cst;
   e.at(e.access_of(op::rmw, id, touch::write, sequential ? std::memory_order_seq_cst : success));
   const auto& o = e.alive(id, where);
-  if (phase_ != phase::tasks || o.history == nullptr) return 1;
+  if (phase_ != phase::tasks || !o.has_history) return 1;
   const auto& me = *e.tasks_[running_];
   return e.window(o, e.knowledge(me, where), me.fresh_since, failure == std::memory_order_seq_cst);
 }
@@ -208,9 +203,9 @@ void world::atomic_cas_done(object_id id, bool succeeded, std::memory_order orde
   if (succeeded) e.note_write(o);
   e.note_read(o);
   const vector_clock* release = &o.clock;
-  if (o.history != nullptr) {
+  if (o.has_history) {
     if (age != 0) e.news_ |= only(running_);
-    auto& s = o.history->at(age);
+    auto& s = o.history.at(age);
     e.see(s, me, order);
     release = &s.release;
   }
@@ -218,7 +213,7 @@ void world::atomic_cas_done(object_id id, bool succeeded, std::memory_order orde
   if (!succeeded) return;
   // Relaxed: continues the release sequence as it is.
   o.clock.join(releases(order) ? me.clock : me.release_fence, e.width_);
-  if (o.history != nullptr) e.remember(o, order, o.clock);
+  if (o.has_history) e.remember(o, order, o.clock);
   if (releases(order)) ++me.clock[running_];
 }
 
@@ -239,10 +234,10 @@ void world::fence(std::memory_order order) {
     fence_record f{.order = ++e.sequential_, .through = me.clock};
     if (!e.fences_.empty()) f.through.join(e.fences_.back().through, e.width_);
     e.fences_.push_back(f);
-    me.clock[fence_component] = static_cast<std::uint32_t>(e.fences_.size());
+    me.clock.set_fence(static_cast<std::uint32_t>(e.fences_.size()));
   }
   if (releases(order)) {
-    me.release_fence.assign(me.clock, tasks_max);
+    me.release_fence.assign(me.clock, e.width_);
     ++me.clock[running_];
   }
 }
@@ -292,11 +287,8 @@ void engine::oldest_store_leaves(task_id t) {
   }
 }
 
-/// Before whatever amd64 does with a locked instruction: waits until the task's stores have left its buffer.
-void engine::drain() {
-  if (phase_ != phase::tasks) return;
+void engine::drain_buffer() {
   auto& me = *tasks_[running_];
-  if (!me.dirty) return;
   me.dirty = false;
   at({.kind = op::fence,
       .ready =

@@ -23,9 +23,9 @@ object_id world::enroll(const void* where, const char* kind, const char* name) {
   o.line = id;
   o.writer = no_task;
   o.alive = true;
-  o.history = nullptr;
-  o.clock.clear(tasks_max);
-  o.touched.clear(tasks_max);
+  o.has_history = false;
+  o.clock.clear(e.width_);
+  o.touched.clear(e.width_);
   return id;
 }
 
@@ -151,7 +151,7 @@ void world::count(object_id id, const void* where) {
   if (phase_ != phase::tasks) return;
   auto& mine = e.tasks_[running_]->clock;
   mine.join(o.clock, e.width_);
-  o.clock.assign(mine, tasks_max);
+  o.clock.assign(mine, e.width_);
   ++mine[running_];
 }
 

@@ -67,7 +67,7 @@ class fiber {
   void set_idle() noexcept { idle_ = true; }
 
   /// Suspends the present flow of control as `from` and goes on with `to`. Returns when somebody switches to `from`.
-  static void transfer(fiber& from, fiber& to) {
+  [[gnu::always_inline]] static void transfer(fiber& from, fiber& to) {
     boost::context::fiber target = std::move(to.handle());
     leaving(from, to);
     last_left_ = &from;

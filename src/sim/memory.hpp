@@ -2,7 +2,7 @@
 #pragma once
 /// \file
 /// What memory models keep beside the values: store buffers (tso) and store histories (weak).
-#include "clock.hpp"
+#include <faultline/sim/clock.hpp>
 
 #include <faultline/sim/world.hpp>
 
@@ -10,11 +10,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace faultline::sim {
-
-/// Under `weak` this component of a vector clock is not a task's: it numbers the latest seq_cst fence that happens before.
-inline constexpr task_id fence_component = tasks_max - 1;
 
 constexpr bool acquires(std::memory_order o) {
   return o == std::memory_order_acquire || o == std::memory_order_consume || o == std::memory_order_acq_rel ||
@@ -43,8 +41,7 @@ struct store_record {
   std::uint32_t order =
       0;  ///< place in the order of seq_cst operations: its own, or that of the first such load of it; 0: none
   vector_clock release;
-  std::array<std::uint32_t, tasks_max>
-      first_seen{};  ///< by task: its clock when it first loaded this; 0: never
+  vector_clock first_seen;  ///< by task: its clock when it first loaded this; 0: never
 
   /// Was the store done, or seen, by something that `known` covers?
   [[nodiscard]] bool within(const vector_clock& known, std::uint32_t tasks) const noexcept {
@@ -57,15 +54,42 @@ struct store_record {
 };
 
 /// The latest stores of one atomic, in modification order, which here is the order of execution.
-struct store_history {
-  store_record* ring;
-  std::uint32_t capacity;
-  std::uint32_t kept;
-  std::uint32_t newest;
-
-  [[nodiscard]] store_record& at(std::uint32_t age) const noexcept {
-    return ring[(newest + capacity - age) % capacity];
+class store_history {
+ public:
+  /// Ready for another object: the initial value alone, which whoever reaches the atomic knows. \param tasks  of all clocks
+  void begin(std::uint32_t capacity, std::uint32_t tasks) {
+    if (ring_.size() != capacity) ring_.resize(capacity);
+    kept_ = 1;
+    newest_ = 0;
+    clear(ring_[0], tasks);
   }
+  /// A record for the store that is now the newest, as new.
+  store_record& add(std::uint32_t tasks) noexcept {
+    newest_ = newest_ + 1 == ring_.size() ? 0 : newest_ + 1;
+    if (!full()) ++kept_;
+    clear(ring_[newest_], tasks);
+    return ring_[newest_];
+  }
+  [[nodiscard]] bool full() const noexcept { return kept_ == ring_.size(); }
+  [[nodiscard]] std::uint32_t kept() const noexcept { return kept_; }
+  [[nodiscard]] store_record& at(std::uint32_t age) noexcept {
+    return ring_[age <= newest_ ? newest_ - age : newest_ + ring_.size() - age];
+  }
+  [[nodiscard]] const store_record& at(std::uint32_t age) const noexcept {
+    return ring_[age <= newest_ ? newest_ - age : newest_ + ring_.size() - age];
+  }
+
+ private:
+  static void clear(store_record& s, std::uint32_t tasks) noexcept {
+    s.by = no_task;
+    s.epoch = s.step = s.order = 0;
+    s.release.clear(tasks);
+    s.first_seen.clear(tasks);
+  }
+
+  std::vector<store_record> ring_;
+  std::uint32_t kept_ = 0;
+  std::uint32_t newest_ = 0;
 };
 
 /// A seq_cst fence, under `weak`.

@@ -61,9 +61,11 @@ bool dependent(const operation& a, const operation& b) noexcept {
 task_id random_strategy::choose(const choice_point& at) {
   const std::uint64_t n = count(at.enabled);
   if (n == 1) return static_cast<task_id>(std::countr_zero(at.enabled));
-  auto skip = random_.below(n);
+  const auto skip = random_.below(n);
   task_set rest = at.enabled;
-  while (skip-- != 0) rest &= rest - 1;
+  for (std::uint64_t i = 0; i + 1 < n; ++i) {  // n can be predicted, skip cannot
+    rest &= i < skip ? rest - 1 : rest;
+  }
   return static_cast<task_id>(std::countr_zero(rest));
 }
 

@@ -36,6 +36,7 @@ class sampling_strategy : public strategy {
   [[nodiscard]] std::uint32_t pick(std::uint32_t results) override {
     return static_cast<std::uint32_t>(random_.below(results));
   }
+  [[nodiscard]] bool follows_steps() const noexcept final { return false; }
   [[nodiscard]] bool end(const execution_end&) override { return true; }
 
  protected:
@@ -97,6 +98,7 @@ class replay_strategy final : public strategy {
   explicit replay_strategy(std::vector<choice> choices) : choices_(std::move(choices)) {}
   [[nodiscard]] std::string_view name() const noexcept override { return "replay"; }
   void begin(std::uint64_t) override { next_ = 0; }
+  [[nodiscard]] bool follows_steps() const noexcept override { return false; }
   [[nodiscard]] task_id choose(const choice_point& at) override;
   [[nodiscard]] std::uint32_t pick(std::uint32_t results) override;
   [[nodiscard]] bool end(const execution_end&) override { return false; }

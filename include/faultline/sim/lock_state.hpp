@@ -5,6 +5,7 @@
 ///
 /// A real lock explored inside a whole kernel multiplies the executions by its own interleavings. So kernel
 /// scenarios use this one class with a grant rule; the real lock is explored alone against the same rule.
+#include <faultline/sim/clock.hpp>
 #include <faultline/sim/operation.hpp>
 
 #include <array>
@@ -90,7 +91,7 @@ class lock_state {
   struct given_back {
     byte_range range;
     access how;
-    std::array<std::uint32_t, tasks_max> clock{};
+    vector_clock clock;
   };
   std::pmr::vector<given_back> given_back_;
   std::pmr::vector<request> queue_;       ///< announced, not granted; oldest first

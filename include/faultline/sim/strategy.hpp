@@ -41,6 +41,8 @@ class strategy {
   virtual void begin(std::uint64_t execution) = 0;
   /// One of `at.enabled`, or no_task to give this execution up as redundant.
   [[nodiscard]] virtual task_id choose(const choice_point& at) = 0;
+  /// Whether executed() is to be called. One that does not look at it saves the time. Asked before each execution.
+  [[nodiscard]] virtual bool follows_steps() const noexcept { return true; }
   /// The chosen operation becomes step `at.step`. `pending` holds it still.
   virtual void executed(const choice_point& /*at*/, task_id /*task*/) {}
   /// The latest step took away what an agent had announced (a time-out, once the task is woken).

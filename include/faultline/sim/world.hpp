@@ -7,6 +7,8 @@
 /// fibers on that thread. Outside an execution there is no current world, and simulated objects cannot be made.
 #include <faultline/core/step.hpp>
 #include <faultline/core/units.hpp>
+#include <faultline/sim/arena.hpp>
+#include <faultline/sim/clock.hpp>
 #include <faultline/sim/lock_state.hpp>
 #include <faultline/sim/operation.hpp>
 
@@ -41,7 +43,7 @@ struct wait_queue_state {
     bool signalled = false;
     bool timed_out = false;
     std::uint32_t wake_event = ~0U;
-    std::array<std::uint32_t, tasks_max> wakers_clock{};
+    vector_clock wakers_clock;
   };
   object_id id = no_object;
   const char* name = "";
@@ -81,7 +83,7 @@ class world {
   // --- memory and objects -----------------------------------------------------------------------------------------
 
   /// The execution's arena. Never reuses memory within an execution, so that a use after free can be told.
-  [[nodiscard]] std::pmr::memory_resource& memory() noexcept { return *memory_; }
+  [[nodiscard]] arena& memory() noexcept { return memory_; }
 
   /// Gives an object of the model its number. `name` must live as long as the execution (see keep()).
   object_id enroll(const void* where, const char* kind, const char* name);
@@ -239,7 +241,7 @@ class world {
   ~world() = default;
 
   static thread_local world* current_;  // NOLINT(readability-identifier-naming): as the other members
-  std::pmr::memory_resource* memory_ = nullptr;
+  arena memory_;
   task_id running_ = no_task;
   phase phase_ = phase::set_up;
   std::uint32_t history_ = 0;
