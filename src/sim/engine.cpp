@@ -54,7 +54,11 @@ void engine::reset() {
   running_ = no_task;
   prologue_return_ = nullptr;
   ending_ = false;
-  outcome_ = {};
+  outcome_.verdict = verdict::clean;
+  outcome_.truncated = outcome_.pruned = outcome_.cut_short = outcome_.daemon_left = false;
+  outcome_.message.clear();
+  outcome_.cycle.clear();
+  outcome_.race_key.clear();
   waits_.clear();
   cycle_objects_.clear();
   running_names_.clear();
@@ -84,8 +88,10 @@ bool engine::run(strategy& s) {
   if (how_.timers == sim::timers::maximal_progress) timers_object_ = enroll(&timers_object_, "timers", "");
   if (how_.memory == memory_model::weak) fence_object_ = enroll(&fence_object_, "fence", "");
   program_(e);
-  start_tasks();
-  if (!ending_) switch_to(host_, next());  // returns when the execution has ended
+  phase_ = phase::tasks;
+  started_ = 0;
+  starting_ = true;
+  switch_to(host_, start_next());  // returns when the execution has ended
   judge_inversion();
 
   if (outcome_.verdict == verdict::clean && !outcome_.pruned && !outcome_.truncated) {
@@ -118,10 +124,23 @@ bool engine::run(strategy& s) {
   prologue_return_ = outer;
 }
 
-void engine::start_tasks() {
-  phase_ = phase::tasks;
-  for (task_id t = 0; t < task_count_ && !ending_; ++t) prologue(t, host_);
-  if (!ending_ && (unfinished_ & ~daemons_) == 0) ending_ = true;
+/// The tasks that set-up made run up to their first operations, one after the other; then the first choice is made.
+sim::fiber& engine::start_next() {
+  if (started_ < task_count_) {
+    running_ = started_++;
+    return tasks_[running_]->fiber;
+  }
+  starting_ = false;
+  running_ = no_task;
+  return next_if_any();
+}
+
+sim::fiber& engine::next_if_any() { return (unfinished_ & ~daemons_) != 0 ? next() : end(); }
+
+sim::fiber& engine::end() {
+  ending_ = true;
+  running_ = no_task;
+  return host_;
 }
 
 task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool daemon) {
@@ -235,9 +254,7 @@ sim::fiber& engine::task_done(task& t) {
   rounds_ = 0;
   t.fiber.set_idle();
   if (prologue_return_ != nullptr) return *prologue_return_;
-  if ((unfinished_ & ~daemons_) != 0) return next();
-  ending_ = true;
-  return host_;
+  return starting_ ? start_next() : next_if_any();
 }
 
 void engine::leave_task() {
@@ -270,7 +287,8 @@ sim::fiber& engine::announce(task& t) {
       !how_.continue_after_deadlock) {
     leave_task();
   }
-  return prologue_return_ != nullptr ? *prologue_return_ : next();
+  if (prologue_return_ != nullptr) return *prologue_return_;
+  return starting_ ? start_next() : next();
 }
 
 bool engine::ready(task_id t) const {
@@ -279,6 +297,12 @@ bool engine::ready(task_id t) const {
 }
 
 task_set engine::enabled() const {
+  if (((unfinished_ & gated_) | giving_way_ | armed_) == 0 && how_.processors == processors::own)
+    return unfinished_;
+  return enabled_of_all();
+}
+
+task_set engine::enabled_of_all() const {
   task_set set = unfinished_ & ~gated_;
   for (task_set rest = unfinished_ & gated_; rest != 0; rest &= rest - 1) {
     const auto t = static_cast<task_id>(std::countr_zero(rest));
@@ -291,87 +315,13 @@ task_set engine::enabled() const {
     if ((tasks_[t]->waits_for_turns & set) != 0) held_back |= only(t);
   }
   if (held_back != set) set &= ~held_back;
-  if (armed_ != 0) {
-    for (task_set rest = armed_; rest != 0; rest &= rest - 1) {
-      const auto agent = static_cast<task_id>(std::countr_zero(rest));
-      if (pending_[agent].kind == op::store) set |= only(agent);
-    }
+  for (task_set rest = armed_; rest != 0; rest &= rest - 1) {
+    const auto agent = static_cast<task_id>(std::countr_zero(rest));
+    if (pending_[agent].kind == op::store) set |= only(agent);
   }
   if (how_.processors == processors::shared) set = scheduled(set & ~armed_) | (set & armed_);
   if (armed_ != 0) set |= timers_that_may_fire(set);
   return set;
-}
-
-/// Lets the strategy choose. \returns the chosen task's fiber, or the host's when the execution has ended
-sim::fiber& engine::next() {
-  task_id chosen = choose();
-  while (chosen != no_task && (only(chosen) & known_agents_) != 0 && chosen >= task_count_) {
-    act(chosen, enabled_then_);
-    chosen = ending_ ? no_task : choose();
-  }
-  if (chosen == no_task) {
-    ending_ = true;
-    return host_;
-  }
-  running_ = chosen;
-  return tasks_[chosen]->fiber;
-}
-
-/// The task or agent whose operation is the next step, or no_task at the end of the execution.
-task_id engine::choose() {
-  task_set ready_now = enabled();
-  const bool only_idle_daemons =
-      (ready_now & ~daemons_) == 0 && idle_rounds_ > std::uint64_t{64} * how_.livelock_rounds;
-  task_id chosen = no_task;
-  const bool circle = fingerprint_ != nullptr && ready_now != 0 && state_is_back(ready_now);
-  if (fingerprint_ != nullptr) ready_now = enabled();
-  if (ready_now == 0 || only_idle_daemons) {
-    end_stuck();
-  } else if (step_ >= how_.steps_per_execution) {
-    outcome_.truncated = true;
-  } else if (circle) {
-    running_ = no_task;
-    defect(verdict::livelock,
-           "a state came back, and nobody achieved anything: the tasks go round in a circle");
-  } else {
-    const choice_point cp{.step = step_,
-                          .enabled = ready_now,
-                          .daemons = daemons_,
-                          .agents = armed_ & ready_now,
-                          .last = last_,
-                          .pending = pending_};
-    enabled_then_ = ready_now;
-    chosen = strategy_->choose(cp);
-    if (chosen == no_task) {
-      outcome_.pruned = true;
-    } else {
-      record_step(chosen, cp);
-      if (rounds_ >= how_.livelock_rounds) {
-        running_ = no_task;
-        defect(verdict::livelock, fmt::format("no progress in {} rounds of all tasks", rounds_));
-        chosen = no_task;
-      } else if (idle_fires_ > std::uint64_t{4} * how_.livelock_rounds) {
-        running_ = no_task;
-        defect(verdict::livelock, "nothing goes on but time-outs");
-        chosen = no_task;
-      }
-    }
-  }
-  return chosen;
-}
-
-void engine::note_what_it_follows(operation& o) const {
-  if (o.kind == op::lock && o.lock->rule().announces(o.wish)) {
-    o.follows = o.lock->last_grant_event_;  // the queue lets nobody past who is ahead
-  } else if (o.kind == op::resume) {
-    o.follows = static_cast<const wait_queue_state::waiter*>(o.context)->wake_event;
-  } else if (o.kind == op::join) {
-    o.follows = static_cast<const task*>(o.context)->last_step;
-  } else if (o.kind == op::fence && o.ready != nullptr) {
-    o.follows = static_cast<const task*>(o.context)->last_left;
-  } else if (o.kind == op::sleep) {
-    o.follows = static_cast<const task*>(o.context)->fired_at;
-  }
 }
 
 void engine::record_step(task_id t, const choice_point& cp) {
@@ -397,6 +347,84 @@ void engine::record_step(task_id t, const choice_point& cp) {
   } else {
     idle_rounds_ = 0;
     idle_ran_ = 0;
+  }
+}
+
+task_id engine::choose_from(task_set ready_now) {
+  const choice_point cp{.step = step_,
+                        .enabled = ready_now,
+                        .daemons = daemons_,
+                        .agents = armed_ & ready_now,
+                        .last = last_,
+                        .pending = pending_};
+  enabled_then_ = ready_now;
+  const task_id chosen = strategy_->choose(cp);
+  if (chosen == no_task) {
+    outcome_.pruned = true;
+    return no_task;
+  }
+  record_step(chosen, cp);
+  if (rounds_ < how_.livelock_rounds && idle_fires_ <= std::uint64_t{4} * how_.livelock_rounds) [[likely]]
+    return chosen;
+  running_ = no_task;
+  defect(verdict::livelock, rounds_ >= how_.livelock_rounds
+                                ? fmt::format("no progress in {} rounds of all tasks", rounds_)
+                                : "nothing goes on but time-outs");
+  return no_task;
+}
+
+/// The task or agent whose operation is the next step, or no_task at the end of the execution.
+task_id engine::choose() {
+  const task_set ready_now = enabled();
+  if (ready_now == 0 || idle_rounds_ != 0 || fingerprint_ != nullptr || step_ >= how_.steps_per_execution)
+      [[unlikely]] {
+    return may_go_on(ready_now) ? choose_from(enabled()) : no_task;
+  }
+  return choose_from(ready_now);
+}
+
+/// Lets the strategy choose. \returns the chosen task's fiber, or the host's when the execution has ended
+sim::fiber& engine::next() {
+  task_id chosen = choose();
+  while (chosen != no_task && (only(chosen) & known_agents_) != 0 && chosen >= task_count_) {
+    act(chosen, enabled_then_);
+    chosen = ending_ ? no_task : choose();
+  }
+  if (chosen == no_task) return end();
+  running_ = chosen;
+  return tasks_[chosen]->fiber;
+}
+
+bool engine::may_go_on(task_set ready_now) {
+  if (ready_now == 0 ||
+      ((ready_now & ~daemons_) == 0 && idle_rounds_ > std::uint64_t{64} * how_.livelock_rounds)) {
+    end_stuck();
+    return false;
+  }
+  const bool circle = fingerprint_ != nullptr && state_is_back(ready_now);
+  if (step_ >= how_.steps_per_execution) {
+    outcome_.truncated = true;
+    return false;
+  }
+  if (circle) {
+    running_ = no_task;
+    defect(verdict::livelock,
+           "a state came back, and nobody achieved anything: the tasks go round in a circle");
+  }
+  return !circle;
+}
+
+void engine::note_what_it_follows(operation& o) const {
+  if (o.kind == op::lock && o.lock->rule().announces(o.wish)) {
+    o.follows = o.lock->last_grant_event_;  // the queue lets nobody past who is ahead
+  } else if (o.kind == op::resume) {
+    o.follows = static_cast<const wait_queue_state::waiter*>(o.context)->wake_event;
+  } else if (o.kind == op::join) {
+    o.follows = static_cast<const task*>(o.context)->last_step;
+  } else if (o.kind == op::fence && o.ready != nullptr) {
+    o.follows = static_cast<const task*>(o.context)->last_left;
+  } else if (o.kind == op::sleep) {
+    o.follows = static_cast<const task*>(o.context)->fired_at;
   }
 }
 

@@ -144,7 +144,9 @@ class engine final : public world {
 
   // engine.cpp: the life of an execution
   void reset();
-  void start_tasks();
+  [[nodiscard]] sim::fiber& start_next();
+  [[nodiscard]] sim::fiber& next_if_any();
+  [[nodiscard]] sim::fiber& end();
   void prologue(task_id t, sim::fiber& from);
   static void task_main(void* self);
   void fail_by(std::exception_ptr escaped, const task& t);
@@ -186,14 +188,17 @@ class engine final : public world {
   [[nodiscard]] const operation& pending(task_id t) const noexcept { return pending_[t]; }
   void section_guard(const operation& o);
   [[nodiscard]] sim::fiber& next();
-  [[nodiscard]] task_id choose();
+  [[nodiscard, gnu::always_inline]] inline task_id choose();
+  [[nodiscard, gnu::always_inline]] inline task_id choose_from(task_set ready_now);
+  [[nodiscard]] bool may_go_on(task_set ready_now);
   void note_who_is_kept_back();
   [[nodiscard]] bool state_is_back(task_set enabled);
   [[nodiscard]] task_set enabled() const;
+  [[nodiscard]] task_set enabled_of_all() const;
   [[nodiscard]] bool ready(task_id t) const;
   [[noreturn]] void leave_task();
   void end_stuck();
-  void record_step(task_id t, const choice_point& cp);
+  [[gnu::always_inline]] inline void record_step(task_id t, const choice_point& cp);
   void tell_step(task_id t, const choice_point& cp);
   void count_rounds(task_id t, const choice_point& cp);
   void note_what_it_follows(operation& o) const;
@@ -234,9 +239,10 @@ class engine final : public world {
   [[nodiscard]] const vector_clock& knowledge(const task& t, const void* where);
   [[nodiscard]] std::uint32_t window(const object& o, const vector_clock& known, std::uint32_t fresh_since,
                                      bool sequential) const;
-  void see(store_record& s, task& me, std::memory_order order);
+  [[gnu::always_inline]] inline void see(store_record& s, const task& me, std::memory_order order);
   void remember(object& o, std::memory_order order, const vector_clock& release);
-  [[nodiscard]] operation access_of(op kind, object_id id, touch how, std::memory_order order) const;
+  [[nodiscard, gnu::always_inline]] inline operation access_of(op kind, object_id id, touch how,
+                                                               std::memory_order order) const;
   void buffer(object_id id, void* where, std::memory_order order, const value_ref& value);
   void announce_next_store(task_id t);
   void oldest_store_leaves(task_id t);
@@ -286,6 +292,7 @@ class engine final : public world {
   std::vector<order_graph::held> order_scratch_;
   struct known_node {
     const char* kind = nullptr;
+    const char* where = nullptr;  ///< the name's place, if it outlives executions
     std::string name;
     order_graph::node node = 0;
   };
@@ -322,6 +329,8 @@ class engine final : public world {
   object_id task_table_ = no_object;
   sim::fiber host_;
   sim::fiber* prologue_return_ = nullptr;
+  bool starting_ = false;  ///< the tasks that set-up made run up to their first operations
+  task_id started_ = 0;    ///< of them
   bool ending_ = false;
   bool tells_ = true;
   bool watched_ = false;

@@ -31,8 +31,11 @@ order_graph::node engine::graph_node(const lock_state& l) {
   const auto& o = objects_[id];
   if (id >= known_nodes_.size()) known_nodes_.resize(objects_.size());
   auto& known = known_nodes_[id];
+  if (known.kind == o.kind && known.where == o.name) [[likely]]
+    return known.node;
   if (known.kind != o.kind || known.name != o.name) {
-    known = {o.kind, o.name, order_.intern(label(id))};
+    // Text in the arena can be another in the next execution, at the same place.
+    known = {o.kind, memory_.owns(o.name) ? nullptr : o.name, o.name, order_.intern(label(id))};
   }
   return known.node;
 }
@@ -85,8 +88,9 @@ void engine::release_clock(lock_state& lock, access how, const byte_range& range
 }
 
 void engine::grant(lock_state& lock, const request& wish) {
-  auto& q = lock.queue_;
-  q.erase(std::remove_if(q.begin(), q.end(), [&](const request& r) { return r.task == wish.task; }), q.end());
+  if (!lock.queue_.empty()) {
+    std::erase_if(lock.queue_, [&](const request& r) { return r.task == wish.task; });
+  }
   const auto mine = hold_of(lock.holds_, wish);
   if (mine != lock.holds_.end()) {
     ++mine->count;
@@ -162,13 +166,15 @@ bool world::try_acquire(lock_state& lock, const request& wish) {
 void world::release(lock_state& lock, std::optional<byte_range> which) {
   auto& e = self_engine();
   e.alive(lock.owner_id(), &lock, false);
-  const auto find = [&] {
-    return std::find_if(lock.holds_.rbegin(), lock.holds_.rend(), [&](const hold& h) {
-      return h.granted.task == running_ && (!which || h.granted.range == *which);
-    });
+  const auto find = [&]() -> hold* {
+    for (auto h = lock.holds_.data() + lock.holds_.size(); h != lock.holds_.data();) {
+      --h;
+      if (h->granted.task == running_ && (!which || h->granted.range == *which)) return h;
+    }
+    return nullptr;
   };
-  auto mine = find();
-  if (mine == lock.holds_.rend()) {
+  auto* mine = find();
+  if (mine == nullptr) {
     fail(fmt::format("{} is given back by a task that does not hold it", e.label(lock.owner_id())));
     return;
   }
@@ -182,7 +188,7 @@ void world::release(lock_state& lock, std::optional<byte_range> which) {
   e.alive(lock.owner_id(), &lock);
   if (e.watched_) e.tell_released(lock, how);
   if (--mine->count == 0) {
-    lock.holds_.erase(std::next(mine).base());
+    lock.holds_.erase(lock.holds_.begin() + (mine - lock.holds_.data()));
     if (running_ != no_task) {
       auto& holds = e.tasks_[running_]->holds;
       const auto at = std::find(holds.rbegin(), holds.rend(), &lock);

@@ -26,6 +26,17 @@ void world::keep_history(object_id id) {
   o.has_history = true;
 }
 
+/// The touches of an atomic access. Under `weak` seq_cst loads of one atomic do not commute, and no seq_cst access commutes
+/// with a seq_cst fence.
+operation engine::access_of(op kind, object_id id, touch how, std::memory_order order) const {
+  operation o{.kind = kind, .order = order, .first = {id, how}};
+  if (how_.memory == memory_model::weak && order == std::memory_order_seq_cst) {
+    o.first.how = touch::write;
+    o.second = {fence_object_, touch::read};
+  }
+  return o;
+}
+
 /// What `t` knows when it accesses `where`: more than usual, if it came there by a dependent load.
 const vector_clock& engine::knowledge(const task& t, const void* where) {
   if (t.reached.empty()) [[likely]]
@@ -62,7 +73,7 @@ std::uint32_t engine::window(const object& o, const vector_clock& known, std::ui
   return h.kept();
 }
 
-void engine::see(store_record& s, task& me, std::memory_order order) {
+void engine::see(store_record& s, const task& me, std::memory_order order) {
   auto& first = s.first_seen[running_];
   if (first == 0) first = me.clock[running_];
   if (order == std::memory_order_seq_cst && s.order == 0) s.order = ++sequential_;
@@ -76,12 +87,13 @@ void engine::remember(object& o, std::memory_order order, const vector_clock& re
       overflowed_ = window(o, t.clock, t.fresh_since, false) == h.kept();
     }
   }
-  auto& s = h.add(width_);
+  auto& s = h.add();
   s.by = running_;
   s.epoch = tasks_[running_]->clock[running_];
   s.step = step_;
+  s.order = order == std::memory_order_seq_cst ? ++sequential_ : 0;
   s.release.assign(release, width_);
-  if (order == std::memory_order_seq_cst) s.order = ++sequential_;
+  s.first_seen.clear(width_);
 }
 
 std::uint32_t world::pick(std::uint32_t results) {
@@ -92,17 +104,6 @@ std::uint32_t world::pick(std::uint32_t results) {
   e.choices_.back().pick = which;
   e.hash_ = (e.hash_ ^ which) * 0xff51afd7ed558ccdU;
   return which;
-}
-
-/// The touches of an atomic access. Under `weak` seq_cst loads of one atomic do not commute, and no seq_cst access commutes
-/// with a seq_cst fence.
-operation engine::access_of(op kind, object_id id, touch how, std::memory_order order) const {
-  operation o{.kind = kind, .order = order, .first = {id, how}};
-  if (how_.memory == memory_model::weak && order == std::memory_order_seq_cst) {
-    o.first.how = touch::write;
-    o.second = {fence_object_, touch::read};
-  }
-  return o;
 }
 
 // --- loads and stores -------------------------------------------------------------------------------------------------
@@ -178,7 +179,11 @@ bool world::atomic_store(object_id id, void* where, std::memory_order order, con
 }
 
 void world::atomic_rmw(object_id id, const void* where, std::memory_order order) {
-  (void)atomic_cas(id, where, order, order);
+  auto& e = self_engine();
+  e.alive(id, where, false);
+  e.drain();
+  e.at(e.access_of(op::rmw, id, touch::write, order));
+  e.alive(id, where);
   atomic_cas_done(id, true, order);
 }
 

@@ -14,8 +14,8 @@ lock_state::lock_state(const lock_rule& rule, const char* kind, const char* name
       holds_(&world::here().memory()),
       given_back_(&world::here().memory()),
       queue_(&world::here().memory()) {
-  const request one{.task = 0, .how = access::shared, .range = {0, 1}};
-  const request other{.task = 1, .how = access::shared, .range = {0, 1}};
+  static constexpr request one{.task = 0, .how = access::shared, .range = {0, 1}};
+  static constexpr request other{.task = 1, .how = access::shared, .range = {0, 1}};
   if (rule.conflicts(one, other)) {
     world::here().fail(
         "a lock rule under which two shared requests conflict: such requests must be exclusive");

@@ -61,13 +61,16 @@ class store_history {
     if (ring_.size() != capacity) ring_.resize(capacity);
     kept_ = 1;
     newest_ = 0;
-    clear(ring_[0], tasks);
+    auto& s = ring_[0];
+    s.by = no_task;
+    s.epoch = s.step = s.order = 0;
+    s.release.clear(tasks);
+    s.first_seen.clear(tasks);
   }
-  /// A record for the store that is now the newest, as new.
-  store_record& add(std::uint32_t tasks) noexcept {
+  /// The record of the store that is now the newest. What it was before is to be overwritten.
+  store_record& add() noexcept {
     newest_ = newest_ + 1 == ring_.size() ? 0 : newest_ + 1;
     if (!full()) ++kept_;
-    clear(ring_[newest_], tasks);
     return ring_[newest_];
   }
   [[nodiscard]] bool full() const noexcept { return kept_ == ring_.size(); }
@@ -80,13 +83,6 @@ class store_history {
   }
 
  private:
-  static void clear(store_record& s, std::uint32_t tasks) noexcept {
-    s.by = no_task;
-    s.epoch = s.step = s.order = 0;
-    s.release.clear(tasks);
-    s.first_seen.clear(tasks);
-  }
-
   std::vector<store_record> ring_;
   std::uint32_t kept_ = 0;
   std::uint32_t newest_ = 0;

@@ -27,6 +27,12 @@ class arena final : public std::pmr::memory_resource {
     next_ = at + bytes;
     return reinterpret_cast<void*>(at);
   }
+  [[nodiscard]] bool owns(const void* what) const noexcept {
+    const auto at = reinterpret_cast<std::uintptr_t>(what);
+    return std::any_of(chunks_.begin(), chunks_.end(), [at](const chunk& c) {
+      return at - reinterpret_cast<std::uintptr_t>(c.bytes.get()) < c.size;
+    });
+  }
   /// All that was given out is nobody's now.
   void release() noexcept {
     if (chunks_.size() > 1) chunks_.resize(1);
