@@ -21,7 +21,7 @@ world& world::none() noexcept {
 }
 
 engine::engine(const options& how, const program& p) : how_(how), program_(p) {
-  objects_.resize(64);
+  objects_.resize(object_room_);
   for (const step* s : how.omit) steps_seen_.push_back({s, true, false});
   tell_observers(true);
 }
@@ -156,7 +156,8 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
     fail(text);
   }
   const task_id id = e.task_count_++;
-  if (id == e.tasks_.size()) {
+  if (id == e.task_room_) {
+    ++e.task_room_;
     e.tasks_.push_back(std::make_unique<engine::task>());
     e.tasks_.back()->holds.reserve(16);
   }
@@ -193,8 +194,13 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
   if (daemon) e.daemons_ |= only(id);
   e.unfinished_ |= only(id);
   e.gated_ &= ~only(id);
-  e.pending_[id] = {};
-  t.fiber.start(&engine::task_main, &t);  // goes on in its loop, if it came to its end the last time
+  auto& first = e.pending_[id];  // what may be asked of a task that has announced nothing yet
+  first.kind = op::start;
+  first.first = first.second = {};
+  first.ready = nullptr;
+  first.lock = nullptr;
+  t.fiber.start(&engine::task_main, &t,
+                (id % 16) * 13 * 64);  // goes on in its loop, if it came to its end the last time
   if (phase_ == phase::tasks) {
     auto& parent = *e.tasks_[running_];
     t.cpu = e.how_.processors == processors::shared ? parent.cpu : id;
@@ -275,17 +281,27 @@ void engine::unscheduled(const operation& o) const {
   throw set_up_error(fmt::format("set-up would sleep for ever ({})", name_of(o.kind)));
 }
 
+/// What at() announces cannot always be done at once.
+void engine::announce_wait(const operation& o) {
+  gated_ |= only(running_);
+  if (watched_) tell_announced(o);
+  const bool of_somebody = o.lock != nullptr || o.kind == op::join || o.kind == op::cross_call;
+  if (of_somebody && outcome_.verdict == verdict::clean && !o.ready(o) && find_cycle(running_) &&
+      !how_.continue_after_deadlock) {
+    leave_task();
+  }
+}
+
 /// What at() does, once its operation is in pending_, before the running task is left. \returns whom to go on with
 sim::fiber& engine::announce(task& t) {
   const operation& o = pending_[running_];
   if (t.sections != 0 && o.kind != op::var_read && o.kind != op::var_write && o.kind != op::unlock)
     section_guard(o);
-  gated_ = o.ready != nullptr ? gated_ | only(running_) : gated_ & ~only(running_);
-  if (watched_) tell_announced(o);
-  if ((o.lock != nullptr || o.kind == op::join || o.kind == op::cross_call) &&
-      outcome_.verdict == verdict::clean && o.ready != nullptr && !o.ready(o) && find_cycle(running_) &&
-      !how_.continue_after_deadlock) {
-    leave_task();
+  if (o.ready == nullptr) {
+    gated_ &= ~only(running_);
+    if (watched_) tell_announced(o);
+  } else {
+    announce_wait(o);
   }
   if (prologue_return_ != nullptr) return *prologue_return_;
   return starting_ ? start_next() : next();
@@ -364,13 +380,18 @@ task_id engine::choose_from(task_set ready_now) {
     return no_task;
   }
   record_step(chosen, cp);
-  if (rounds_ < how_.livelock_rounds && idle_fires_ <= std::uint64_t{4} * how_.livelock_rounds) [[likely]]
+  if ((rounds_ | idle_fires_) == 0) [[likely]]
     return chosen;
+  return gets_somewhere() ? chosen : no_task;
+}
+
+bool engine::gets_somewhere() {
+  if (rounds_ < how_.livelock_rounds && idle_fires_ <= std::uint64_t{4} * how_.livelock_rounds) return true;
   running_ = no_task;
   defect(verdict::livelock, rounds_ >= how_.livelock_rounds
                                 ? fmt::format("no progress in {} rounds of all tasks", rounds_)
                                 : "nothing goes on but time-outs");
-  return no_task;
+  return false;
 }
 
 /// The task or agent whose operation is the next step, or no_task at the end of the execution.

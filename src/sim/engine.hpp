@@ -185,12 +185,14 @@ class engine final : public world {
   }
   void unscheduled(const operation& o) const;
   [[nodiscard]] sim::fiber& announce(task& t);
+  void announce_wait(const operation& o);
   [[nodiscard]] const operation& pending(task_id t) const noexcept { return pending_[t]; }
   void section_guard(const operation& o);
   [[nodiscard]] sim::fiber& next();
   [[nodiscard, gnu::always_inline]] inline task_id choose();
   [[nodiscard, gnu::always_inline]] inline task_id choose_from(task_set ready_now);
   [[nodiscard]] bool may_go_on(task_set ready_now);
+  [[nodiscard]] bool gets_somewhere();
   void note_who_is_kept_back();
   [[nodiscard]] bool state_is_back(task_set enabled);
   [[nodiscard]] task_set enabled() const;
@@ -302,8 +304,10 @@ class engine final : public world {
   std::uint64_t execution_ = 0;
   std::vector<object> objects_;  ///< 0 is no object
   std::uint32_t object_count_ = 0;
+  std::uint32_t object_room_ = 64;
   std::vector<std::unique_ptr<task>> tasks_;
   std::uint32_t task_count_ = 0;
+  std::uint32_t task_room_ = 0;
   task_set daemons_ = 0;
   task_set enabled_then_ = 0;  ///< at the latest choice
   task_set unfinished_ = 0;

@@ -14,7 +14,7 @@ namespace faultline::sim {
 object_id world::enroll(const void* where, const char* kind, const char* name) {
   auto& e = self_engine();
   const object_id id = e.object_count_++;
-  if (id == e.objects_.size()) e.objects_.resize(e.objects_.size() * 2);
+  if (id == e.object_room_) e.objects_.resize(e.object_room_ *= 2);
   auto& o = e.objects_[id];
   o.where = where;
   o.kind = kind;

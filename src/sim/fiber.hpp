@@ -5,13 +5,10 @@
 ///
 /// An unfinished fiber is abandoned, never unwound: its handle is forgotten and its stack is used again. So nothing
 /// here may own a resource that only a task's destructors give back.
-#include <boost/context/fiber.hpp>
-#include <boost/context/preallocated.hpp>
+#include <boost/context/detail/fcontext.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 
 #include <cstddef>
-#include <memory>
-#include <new>
 #include <utility>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -29,6 +26,7 @@
 namespace faultline::sim {
 
 /// A suspended flow of control: a task's, or the host thread's own.
+/// (The switch itself, without boost::context::fiber around it, whose handles want to be unwound, and cost as much again.)
 class fiber {
  public:
 #ifdef FAULTLINE_ASAN
@@ -37,7 +35,7 @@ class fiber {
   static constexpr std::size_t stack_bytes = std::size_t{1} << 17U;
 #endif
 
-  fiber() noexcept { forget(); }
+  fiber() = default;
   fiber(const fiber&) = delete;
   fiber& operator=(const fiber&) = delete;
   ~fiber() {
@@ -46,51 +44,44 @@ class fiber {
 
   /// Makes the fiber ready to run `entry(argument)` from the start. `entry` must never return. What the fiber was doing is
   /// abandoned; but one that set_idle() before it last left simply goes on from there, with the entry it had.
-  void start(void (*entry)(void*), void* argument) {
+  /// \param colour  bytes of the stack that are left free at its beginning, a multiple of 64: fibers that stand at the same
+  ///                place of their stacks would share few sets of the first-level cache
+  void start(void (*entry)(void*), void* argument, std::size_t colour) {
     if (std::exchange(idle_, false)) return;
     if (stack_.sp == nullptr) stack_ = boost::context::protected_fixedsize_stack(stack_bytes).allocate();
-    forget();
 #ifdef FAULTLINE_ASAN
     __asan_unpoison_memory_region(static_cast<char*>(stack_.sp) - stack_.size, stack_.size);
     fake_stack_ = nullptr;
 #endif
-    ::new (handle_) boost::context::fiber(
-        std::allocator_arg, boost::context::preallocated(stack_.sp, stack_.size, stack_), keep_stack{},
-        [this, entry, argument](boost::context::fiber&& caller) {
-          store(std::move(caller));
-          arrived(*this);
-          entry(argument);
-          return boost::context::fiber{};
-        });
+    entry_ = entry;
+    argument_ = argument;
+    stopped_at_ = boost::context::detail::make_fcontext(static_cast<char*>(stack_.sp) - colour,
+                                                        stack_.size - colour, &begin);
   }
 
   void set_idle() noexcept { idle_ = true; }
 
   /// Suspends the present flow of control as `from` and goes on with `to`. Returns when somebody switches to `from`.
   [[gnu::always_inline]] static void transfer(fiber& from, fiber& to) {
-    boost::context::fiber target = std::move(to.handle());
     leaving(from, to);
-    last_left_ = &from;
-    store(std::move(target).resume());
-    arrived(from);
+    from.goes_to_ = &to;
+    arrive(from, boost::context::detail::jump_fcontext(to.stopped_at_, &from));
   }
 
  private:
-  struct keep_stack {
-    using traits_type = boost::context::stack_traits;
-    boost::context::stack_context allocate() { return {}; }
-    void deallocate(boost::context::stack_context&) noexcept {}
-  };
+  using transfer_t = boost::context::detail::transfer_t;
 
-  /// Who arrives gets the handle of who left, and keeps it for them.
-  static void store(boost::context::fiber&& left) noexcept {
-    ::new (last_left_->handle_) boost::context::fiber(std::move(left));
+  static void begin(transfer_t t) {
+    fiber& me = *static_cast<fiber*>(t.data)->goes_to_;
+    arrive(me, t);
+    me.entry_(me.argument_);
   }
-  boost::context::fiber& handle() noexcept {
-    return *std::launder(reinterpret_cast<boost::context::fiber*>(handle_));
+  /// Who arrives notes where the one who left stopped.
+  [[gnu::always_inline]] static void arrive(fiber& here, const transfer_t& t) {
+    auto& left = *static_cast<fiber*>(t.data);
+    left.stopped_at_ = t.fctx;
+    arrived(here, left);
   }
-  /// Drops the handle without running its destructor, which would unwind the fiber.
-  void forget() noexcept { ::new (handle_) boost::context::fiber; }
 
 #ifdef FAULTLINE_ASAN
   static void leaving(fiber& from, fiber& to) {
@@ -99,14 +90,13 @@ class fiber {
     const std::size_t size = to.stack_.sp != nullptr ? to.stack_.size : to.size_;
     __sanitizer_start_switch_fiber(&from.fake_stack_, bottom, size);
   }
-  static void arrived(fiber& here) {
+  static void arrived(fiber& here, fiber& left) {
     const void* bottom = nullptr;
     std::size_t size = 0;
     __sanitizer_finish_switch_fiber(here.fake_stack_, &bottom, &size);
-    if (fiber* left = last_left_;
-        left->stack_.sp == nullptr) {  // the host thread's own stack: learnt on the way
-      left->bottom_ = bottom;
-      left->size_ = size;
+    if (left.stack_.sp == nullptr) {  // the host thread's own stack: learnt on the way
+      left.bottom_ = bottom;
+      left.size_ = size;
     }
   }
   void* fake_stack_ = nullptr;
@@ -114,12 +104,14 @@ class fiber {
   std::size_t size_ = 0;
 #else
   static void leaving(fiber&, fiber&) noexcept {}
-  static void arrived(fiber&) noexcept {}
+  static void arrived(fiber&, fiber&) noexcept {}
 #endif
 
-  alignas(boost::context::fiber) std::byte handle_[sizeof(boost::context::fiber)];
+  boost::context::detail::fcontext_t stopped_at_ = nullptr;
   boost::context::stack_context stack_{};
-  static inline constinit thread_local fiber* last_left_ = nullptr;
+  fiber* goes_to_ = nullptr;  ///< while it stands still
+  void (*entry_)(void*) = nullptr;
+  void* argument_ = nullptr;
   bool idle_ = false;
 };
 

@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 namespace faultline::sim {
 
@@ -58,7 +58,10 @@ class store_history {
  public:
   /// Ready for another object: the initial value alone, which whoever reaches the atomic knows. \param tasks  of all clocks
   void begin(std::uint32_t capacity, std::uint32_t tasks) {
-    if (ring_.size() != capacity) ring_.resize(capacity);
+    if (capacity_ != capacity) {
+      ring_ = std::make_unique<store_record[]>(capacity);
+      capacity_ = capacity;
+    }
     kept_ = 1;
     newest_ = 0;
     auto& s = ring_[0];
@@ -69,21 +72,19 @@ class store_history {
   }
   /// The record of the store that is now the newest. What it was before is to be overwritten.
   store_record& add() noexcept {
-    newest_ = newest_ + 1 == ring_.size() ? 0 : newest_ + 1;
+    newest_ = newest_ + 1 == capacity_ ? 0 : newest_ + 1;
     if (!full()) ++kept_;
     return ring_[newest_];
   }
-  [[nodiscard]] bool full() const noexcept { return kept_ == ring_.size(); }
+  [[nodiscard]] bool full() const noexcept { return kept_ == capacity_; }
   [[nodiscard]] std::uint32_t kept() const noexcept { return kept_; }
-  [[nodiscard]] store_record& at(std::uint32_t age) noexcept {
-    return ring_[age <= newest_ ? newest_ - age : newest_ + ring_.size() - age];
-  }
-  [[nodiscard]] const store_record& at(std::uint32_t age) const noexcept {
-    return ring_[age <= newest_ ? newest_ - age : newest_ + ring_.size() - age];
+  [[nodiscard]] store_record& at(std::uint32_t age) const noexcept {
+    return ring_[age <= newest_ ? newest_ - age : newest_ + capacity_ - age];
   }
 
  private:
-  std::vector<store_record> ring_;
+  std::unique_ptr<store_record[]> ring_;
+  std::uint32_t capacity_ = 0;
   std::uint32_t kept_ = 0;
   std::uint32_t newest_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 namespace faultline::sim {
 
@@ -19,34 +20,43 @@ class vector_clock {
   [[nodiscard]] std::uint32_t fence() const noexcept { return fence_; }
   void set_fence(std::uint32_t number) noexcept { fence_ = number; }
 
-  /// Componentwise maximum.
+  /// Componentwise maximum. \pre all are less than 2^31: executions are not that long
   void join(const vector_clock& other, std::uint32_t tasks) noexcept {
-    in_fours(tasks, [&](std::uint32_t t) { at_[t] = std::max(at_[t], other.at_[t]); });
+    in_fours(tasks, [&](std::uint32_t t) {
+      const four mine = load(t);
+      const four others = other.load(t);
+      store(t, mine > others ? mine : others);
+    });
     fence_ = std::max(fence_, other.fence_);
   }
   void assign(const vector_clock& other, std::uint32_t tasks) noexcept {
-    in_fours(tasks, [&](std::uint32_t t) { at_[t] = other.at_[t]; });
+    in_fours(tasks, [&](std::uint32_t t) { store(t, other.load(t)); });
     fence_ = other.fence_;
   }
   void clear(std::uint32_t tasks) noexcept {
-    in_fours(tasks, [&](std::uint32_t t) { at_[t] = 0; });
+    in_fours(tasks, [&](std::uint32_t t) { store(t, four{}); });
     fence_ = 0;
   }
 
  private:
-  /// Most programs have at most four tasks: without a loop then, and without a call of memcpy().
+  // Four components at a time: most programs have no more tasks, and need no loop and no call of memcpy() then.
+  using four [[gnu::vector_size(16)]] = std::int32_t;
+  static_assert(tasks_max % 4 == 0);
+
   template <class F>
   static void in_fours(std::uint32_t tasks, F&& f) noexcept {
-    static_assert(tasks_max % 4 == 0);
     std::uint32_t t = 0;
     do {
       f(t);
-      f(t + 1);
-      f(t + 2);
-      f(t + 3);
       t += 4;
     } while (t < tasks);
   }
+  [[nodiscard]] four load(std::uint32_t t) const noexcept {
+    four result;
+    std::memcpy(&result, at_.data() + t, sizeof result);
+    return result;
+  }
+  void store(std::uint32_t t, four value) noexcept { std::memcpy(at_.data() + t, &value, sizeof value); }
 
   std::array<std::uint32_t, tasks_max> at_{};
   std::uint32_t fence_ = 0;
