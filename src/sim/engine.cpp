@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <typeinfo>
 
 namespace faultline::sim {
 
@@ -74,6 +75,7 @@ bool engine::run(strategy& s) {
   } const guard{current_};
   current_ = this;
   strategy_ = &s;
+  random_choice_ = typeid(s) == typeid(random_strategy) ? static_cast<random_strategy*>(&s) : nullptr;
   reset();
   s.begin(execution_++);
   follows_steps_ = s.follows_steps();
@@ -340,11 +342,21 @@ task_set engine::enabled_of_all() const {
   return set;
 }
 
-void engine::record_step(task_id t, const choice_point& cp) {
+/// What the strategy is asked, and told, about the step to come.
+choice_point engine::present_choice() const {
+  return {.step = step_,
+          .enabled = enabled_then_,
+          .daemons = daemons_,
+          .agents = armed_ & enabled_then_,
+          .last = last_,
+          .pending = pending_};
+}
+
+void engine::record_step(task_id t) {
   auto& o = pending_[t];
   if (follows_steps_) {
     note_what_it_follows(o);
-    strategy_->executed(cp, t);
+    strategy_->executed(present_choice(), t);
   }
   hash_ = (hash_ ^ ((std::uint64_t{t} << 56U) | (std::uint64_t{static_cast<std::uint8_t>(o.kind)} << 48U) |
                     (std::uint64_t{o.first.object} << 24U) | o.second.object)) *
@@ -352,14 +364,14 @@ void engine::record_step(task_id t, const choice_point& cp) {
   hash_ ^= hash_ >> 32U;
   choices_.push_back({.task = t});
   if (tells_steps_) [[unlikely]]
-    tell_step(t, cp);
-  if ((cp.agents & only(t)) == 0) {
+    tell_step(t);
+  if ((armed_ & only(t)) == 0) {
     tasks_[t]->last_step = step_;
     last_ = t;
   }
   ++step_;
-  if (giving_way_ != 0 || o.kind == op::relax || (cp.enabled & ~daemons_) == 0) [[unlikely]] {
-    count_rounds(t, cp);
+  if (giving_way_ != 0 || o.kind == op::relax || (enabled_then_ & ~daemons_) == 0) [[unlikely]] {
+    count_rounds(t);
   } else {
     idle_rounds_ = 0;
     idle_ran_ = 0;
@@ -367,23 +379,19 @@ void engine::record_step(task_id t, const choice_point& cp) {
 }
 
 task_id engine::choose_from(task_set ready_now) {
-  const choice_point cp{.step = step_,
-                        .enabled = ready_now,
-                        .daemons = daemons_,
-                        .agents = armed_ & ready_now,
-                        .last = last_,
-                        .pending = pending_};
   enabled_then_ = ready_now;
-  const task_id chosen = strategy_->choose(cp);
+  const task_id chosen = random_choice_ != nullptr ? random_choice_->any_of(ready_now) : ask_strategy();
   if (chosen == no_task) {
     outcome_.pruned = true;
     return no_task;
   }
-  record_step(chosen, cp);
+  record_step(chosen);
   if ((rounds_ | idle_fires_) == 0) [[likely]]
     return chosen;
   return gets_somewhere() ? chosen : no_task;
 }
+
+task_id engine::ask_strategy() { return strategy_->choose(present_choice()); }
 
 bool engine::gets_somewhere() {
   if (rounds_ < how_.livelock_rounds && idle_fires_ <= std::uint64_t{4} * how_.livelock_rounds) return true;
@@ -449,9 +457,9 @@ void engine::note_what_it_follows(operation& o) const {
   }
 }
 
-void engine::tell_step(task_id t, const choice_point& cp) {
+void engine::tell_step(task_id t) {
   if (how_.on_event) narrate(t);
-  const bool agent = (cp.agents & only(t)) != 0;
+  const bool agent = (armed_ & only(t)) != 0;
   if (watched_ && !agent) tell_chosen(t);
   if (how_.processors == processors::shared && !agent) {
     auto& cpu = cpus_[tasks_[t]->cpu];
@@ -461,14 +469,14 @@ void engine::tell_step(task_id t, const choice_point& cp) {
     }
   }
   if (how_.starvation_after != 0) {
-    for (task_set rest = cp.enabled & ~cp.agents; rest != 0; rest &= rest - 1) {
+    for (task_set rest = enabled_then_ & ~armed_; rest != 0; rest &= rest - 1) {
       tasks_[static_cast<task_id>(std::countr_zero(rest))]->kept_back = 0;
     }
   }
 }
 
 /// Who waits for turns has one less to wait for; rounds of tasks that ask for patience, and of daemons alone, are counted.
-void engine::count_rounds(task_id t, const choice_point& cp) {
+void engine::count_rounds(task_id t) {
   for (task_set rest = giving_way_; rest != 0; rest &= rest - 1) {
     tasks_[static_cast<task_id>(std::countr_zero(rest))]->waits_for_turns &= ~only(t);
   }
@@ -476,19 +484,19 @@ void engine::count_rounds(task_id t, const choice_point& cp) {
     giving_way_ &= ~only(t);
     relaxed_ |= only(t);
     // A full round: each task that could have achieved something asked for patience instead.
-    const task_set active = cp.enabled & ~daemons_ & ~cp.agents;
+    const task_set active = enabled_then_ & ~daemons_ & ~armed_;
     if ((active & ~relaxed_) == 0) {
       ++rounds_;
       relaxed_ = 0;
     }
   }
   // Rounds of daemons alone, while every other task sleeps: nobody is left who would wake them, unless a daemon does.
-  if ((cp.enabled & ~daemons_) != 0) {
+  if ((enabled_then_ & ~daemons_) != 0) {
     idle_rounds_ = 0;
     idle_ran_ = 0;
   } else {
     idle_ran_ |= only(t);
-    if ((cp.enabled & ~idle_ran_) == 0) {
+    if ((enabled_then_ & ~idle_ran_) == 0) {
       ++idle_rounds_;
       idle_ran_ = 0;
     }

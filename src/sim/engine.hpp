@@ -6,6 +6,7 @@
 #include "memory.hpp"
 #include "order_graph.hpp"
 #include "schedule.hpp"
+#include "strategies.hpp"
 #include <faultline/sim/clock.hpp>
 
 #include <faultline/sim/explore.hpp>
@@ -66,6 +67,8 @@ class engine final : public world {
   [[nodiscard]] std::string schedule() const;
   [[nodiscard]] const std::vector<choice>& choices() const noexcept { return choices_; }
   [[nodiscard]] task_set agents() const noexcept { return known_agents_; }
+  /// Whether the last execution observed anything; and what, in a line.
+  [[nodiscard]] bool observed() const noexcept { return !observed_.empty(); }
   [[nodiscard]] std::string observations_line() const;
   /// Fills in the parts of a report that describe the last execution.
   void describe(report& r) const;
@@ -200,9 +203,11 @@ class engine final : public world {
   [[nodiscard]] bool ready(task_id t) const;
   [[noreturn]] void leave_task();
   void end_stuck();
-  [[gnu::always_inline]] inline void record_step(task_id t, const choice_point& cp);
-  void tell_step(task_id t, const choice_point& cp);
-  void count_rounds(task_id t, const choice_point& cp);
+  [[gnu::always_inline]] inline void record_step(task_id t);
+  void tell_step(task_id t);
+  void count_rounds(task_id t);
+  [[nodiscard]] choice_point present_choice() const;
+  [[nodiscard]] task_id ask_strategy();
   void note_what_it_follows(operation& o) const;
   void narrate(task_id t);
 
@@ -238,7 +243,11 @@ class engine final : public world {
   void wake_up(wait_queue_state& queue, const wait_queue_state::waiter& self);
 
   // engine_memory.cpp
-  [[nodiscard]] const vector_clock& knowledge(const task& t, const void* where);
+  /// What `t` knows when it accesses `where`: more than usual, if it came there by a dependent load.
+  [[nodiscard]] const vector_clock& knowledge(const task& t, const void* where) {
+    return t.reached.empty() ? t.clock : knowledge_of_reached(t, where);
+  }
+  [[nodiscard]] const vector_clock& knowledge_of_reached(const task& t, const void* where);
   [[nodiscard]] std::uint32_t window(const object& o, const vector_clock& known, std::uint32_t fresh_since,
                                      bool sequential) const;
   [[gnu::always_inline]] inline void see(store_record& s, const task& me, std::memory_order order);
@@ -301,6 +310,7 @@ class engine final : public world {
   std::vector<known_node> known_nodes_;  ///< by object
 
   strategy* strategy_ = nullptr;
+  random_strategy* random_choice_ = nullptr;  ///< the strategy, if it is that: no virtual call for each step
   std::uint64_t execution_ = 0;
   std::vector<object> objects_;  ///< 0 is no object
   std::uint32_t object_count_ = 0;

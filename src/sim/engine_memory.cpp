@@ -37,10 +37,7 @@ operation engine::access_of(op kind, object_id id, touch how, std::memory_order 
   return o;
 }
 
-/// What `t` knows when it accesses `where`: more than usual, if it came there by a dependent load.
-const vector_clock& engine::knowledge(const task& t, const void* where) {
-  if (t.reached.empty()) [[likely]]
-    return t.clock;
+const vector_clock& engine::knowledge_of_reached(const task& t, const void* where) {
   const auto at = reinterpret_cast<std::uintptr_t>(where);
   bool more = false;
   for (const auto& r : t.reached) {
@@ -124,9 +121,11 @@ value_seen world::atomic_load(object_id id, const void* where, std::memory_order
       if (b->object == id) return {.age = 0, .own = b->value.data()};
     }
   } else if (o.has_history) {
-    seen.age = pick(e.window(o, e.knowledge(me, where), me.fresh_since, order == std::memory_order_seq_cst));
-    if (seen.age != 0)
+    const auto stores =
+        e.window(o, e.knowledge(me, where), me.fresh_since, order == std::memory_order_seq_cst);
+    if (stores > 1 && (seen.age = pick(stores)) != 0) {
       e.news_ |= only(running_);  // one that spins on an old value need not wait for another store
+    }
     auto& s = o.history.at(seen.age);
     e.see(s, me, order);
     release = &s.release;

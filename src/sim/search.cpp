@@ -83,7 +83,7 @@ void search::account(bool more) {
     }
     if (how_.stop_at_first && more) bound_ = "it stopped at the first defect";
   } else if (!last.truncated) {
-    if (auto seen = engine_.observations_line(); !seen.empty()) ++r.outcomes[std::move(seen)];
+    if (engine_.observed()) ++r.outcomes[engine_.observations_line()];
   }
   if (!described_) {
     engine_.describe(r);

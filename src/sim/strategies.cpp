@@ -10,36 +10,10 @@ namespace faultline::sim {
 
 namespace {
 
-constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
 constexpr std::uint32_t patience =
     128;  // steps of one task in a row, where priorities would let it go on for ever
 
-std::uint64_t mix(std::uint64_t z) {
-  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31U);
-}
-
-/// std::popcount is a call where the baseline instruction set has no such instruction.
-constexpr std::uint32_t count(task_set set) {
-  set -= (set >> 1U) & 0x55555555U;
-  set = (set & 0x33333333U) + ((set >> 2U) & 0x33333333U);
-  return (((set + (set >> 4U)) & 0x0f0f0f0fU) * 0x01010101U) >> 24U;
-}
-
 }  // namespace
-
-void splitmix::seed(std::uint64_t seed, std::uint64_t execution) noexcept {
-  state_ = mix(seed * golden + execution + 1);
-}
-
-std::uint64_t splitmix::next() noexcept {
-  state_ += golden;
-  return mix(state_);
-}
-
-/// Multiply-shift: no distribution of a standard library, whose numbers differ between compilers.
-std::uint64_t splitmix::below(std::uint64_t n) noexcept { return ((next() >> 32U) * n) >> 32U; }
 
 task_id steady(const choice_point& at) {
   if (at.last != no_task && (at.enabled & ~at.daemons & only(at.last)) != 0) return at.last;
@@ -54,19 +28,6 @@ bool dependent(const operation& a, const operation& b) noexcept {
   };
   return meet(a.first, b.first) || meet(a.first, b.second) || meet(a.second, b.first) ||
          meet(a.second, b.second);
-}
-
-// --- random -----------------------------------------------------------------------------------------------------------
-
-task_id random_strategy::choose(const choice_point& at) {
-  const std::uint64_t n = count(at.enabled);
-  if (n == 1) return static_cast<task_id>(std::countr_zero(at.enabled));
-  const auto skip = random_.below(n);
-  task_set rest = at.enabled;
-  for (std::uint64_t i = 0; i + 1 < n; ++i) {  // n can be predicted, skip cannot
-    rest &= i < skip ? rest - 1 : rest;
-  }
-  return static_cast<task_id>(std::countr_zero(rest));
 }
 
 // --- pct --------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <faultline/sim/strategy.hpp>
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,12 +15,22 @@ namespace faultline::sim {
 /// Random numbers that are the same with every compiler and library.
 class splitmix {
  public:
-  void seed(std::uint64_t seed, std::uint64_t execution) noexcept;
-  [[nodiscard]] std::uint64_t next() noexcept;
-  /// Less than `n`, which is at least 1.
-  [[nodiscard]] std::uint64_t below(std::uint64_t n) noexcept;
+  void seed(std::uint64_t seed, std::uint64_t execution) noexcept {
+    state_ = mix(seed * golden + execution + 1);
+  }
+  [[nodiscard]] std::uint64_t next() noexcept { return mix(state_ += golden); }
+  /// Less than `n`, which is at least 1. Multiply-shift: no distribution of a standard library, whose numbers differ between
+  /// compilers.
+  [[nodiscard]] std::uint64_t below(std::uint64_t n) noexcept { return ((next() >> 32U) * n) >> 32U; }
 
  private:
+  static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
+  static constexpr std::uint64_t mix(std::uint64_t z) noexcept {
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31U);
+  }
+
   std::uint64_t state_ = 0;
 };
 
@@ -53,7 +64,26 @@ class random_strategy final : public sampling_strategy {
  public:
   using sampling_strategy::sampling_strategy;
   [[nodiscard]] std::string_view name() const noexcept override { return "random"; }
-  [[nodiscard]] task_id choose(const choice_point& at) override;
+  /// \pre `enabled` is not empty
+  [[nodiscard]] task_id any_of(task_set enabled) noexcept {
+    const task_set others = enabled & (enabled - 1);
+    if (others == 0) return static_cast<task_id>(std::countr_zero(enabled));
+    const std::uint32_t n = 1 + count(others);
+    const auto skip = random_.below(n);
+    for (std::uint32_t i = 0; i + 1 < n; ++i) {  // n can be predicted, skip cannot
+      enabled &= i < skip ? enabled - 1 : enabled;
+    }
+    return static_cast<task_id>(std::countr_zero(enabled));
+  }
+  [[nodiscard]] task_id choose(const choice_point& at) override { return any_of(at.enabled); }
+
+ private:
+  /// std::popcount is a call where the baseline instruction set has no such instruction.
+  static constexpr std::uint32_t count(task_set set) noexcept {
+    set -= (set >> 1U) & 0x55555555U;
+    set = (set & 0x33333333U) + ((set >> 2U) & 0x33333333U);
+    return (((set + (set >> 4U)) & 0x0f0f0f0fU) * 0x01010101U) >> 24U;
+  }
 };
 
 /// A task of the highest priority runs, until one of `depth` - 1 steps drawn beforehand puts it at the end; finds a bug that
