@@ -40,11 +40,11 @@ const int registered = [] {
     std::uint64_t traces;
   } all[] = {
       {"inc:6", programs::increments(6), factorial(6) * factorial(6)},
-      {"phil:18", programs::philosophers(18), power_of_2(18) - 1},
+      {"phil:19", programs::philosophers(19), power_of_2(19) - 1},
       {"readers:20", programs::readers(20), power_of_2(20)},
       {"lastzero:14", programs::last_zero(14), power_of_2(12) * 17},
       {"sections:9", programs::sections(9), factorial(9)},
-      {"exchanges:9", programs::exchanges(9), factorial(9)},
+      {"exchanges:10", programs::exchanges(10), factorial(10)},
   };
   for (const auto& p : all) {
     benchmark::RegisterBenchmark((std::string("counts/") + p.name).c_str(), BM_counts, p.program, p.traces)

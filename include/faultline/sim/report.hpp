@@ -77,7 +77,7 @@ struct trace_event {
 
 struct report {
   sim::verdict verdict = sim::verdict::clean;
-  std::string message{};         ///< one line
+  std::string message{};         ///< for people; usually one line
   bool complete = false;         ///< a proof, for the stated granularity and bound
   bool fair_only = false;        ///< some execution came by a relax(): complete for fair executions only
   std::string why_incomplete{};  ///< empty if complete
