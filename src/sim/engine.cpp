@@ -202,7 +202,7 @@ task_id world::spawn_raw(const char* name, void (*run)(void*), void* body, bool 
   first.ready = nullptr;
   first.lock = nullptr;
   t.fiber.start(&engine::task_main, &t,
-                (id % 16) * 13 * 64);  // goes on in its loop, if it came to its end the last time
+                std::size_t{id % 16} * 13 * 64);  // goes on in its loop, if it came to its end the last time
   if (phase_ == phase::tasks) {
     auto& parent = *e.tasks_[running_];
     t.cpu = e.how_.processors == processors::shared ? parent.cpu : id;
