@@ -62,7 +62,7 @@ orders orders_of(const candidate& c) {
     const auto step = synchronizes | dependency_ordered | (synchronizes * c.sb);
     happens = c.sb | (step | (c.sb * step)).closure();
   }
-  return {std::move(synchronizes), std::move(simply), std::move(happens)};
+  return {synchronizes, simply, happens};
 }
 
 /// A must precede B in the order S of the seq_cst operations.
